@@ -1,0 +1,109 @@
+"""What every test gets: a home of its own, no network of the person's files, and a failure for each unexpected warning.
+
+The folders are set before any test module imports the engine, in each worker process, so that nothing can read or write
+the real home.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import hypothesis
+import pytest
+
+from engine.core.paths import Paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOME = pytest.StashKey[Path]()
+
+FOLDERS = {
+    "HOME": "",
+    "USERPROFILE": "",
+    "BACKSCROLL_HOME": "backscroll",
+    "CLAUDE_CONFIG_DIR": "claude",
+    "XDG_CONFIG_HOME": "config",
+    "XDG_DATA_HOME": "data",
+    "XDG_STATE_HOME": "state",
+    "XDG_CACHE_HOME": "cache",
+    "XDG_RUNTIME_DIR": "run",
+    "APPDATA": "appdata",
+    "LOCALAPPDATA": "localappdata",
+}
+"""Environment variables that lead to a person's files, each with its folder below the test run's home."""
+
+CALLER = ("CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
+"""What Claude Code tells its children. The tests may themselves run below it, and must not notice."""
+
+# A slow machine is no failure, and a failing example is printed so that it can be kept.
+hypothesis.settings.register_profile("backscroll", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("backscroll")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Point this process and its children at an empty home."""
+    home = short_folder()
+    config.stash[HOME] = home
+    for variable, folder in FOLDERS.items():
+        place = home / folder
+        place.mkdir(mode=0o700, exist_ok=True)
+        os.environ[variable] = str(place)
+    for variable in CALLER:
+        os.environ.pop(variable, None)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the home again."""
+    shutil.rmtree(config.stash[HOME], ignore_errors=True)
+
+
+def short_folder() -> Path:
+    """Make a folder whose path leaves room for a Unix socket's 100 bytes (macOS' own temporary folder does not)."""
+    return Path(tempfile.mkdtemp(prefix="bs-", dir="/tmp" if os.name == "posix" else None))  # noqa: S108 - mkdtemp
+
+
+@pytest.fixture
+def short_tmp() -> Iterator[Path]:
+    """Give a folder with a short path, for Unix sockets."""
+    folder = short_folder()
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Iterator[Paths]:
+    """Give the folders of one installation, made and empty."""
+    places = Paths.below(tmp_path / "home")
+    places.ensure()
+    yield places
+    if places.socket_file.parent != places.run:  # the path was too long for a socket, which then lies outside
+        shutil.rmtree(places.socket_file.parent, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def no_unexpected_log(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail a test that logs a WARNING or worse which no `expect_log` names, and one whose named record never comes."""
+    yield
+    test = cast("pytest.Item", request.node)  # pyright: ignore[reportUnknownMemberType] - pytest leaves it untyped
+    patterns: list[str] = [pattern for mark in test.iter_markers("expect_log") for pattern in mark.args]
+    records = [record for phase in ("setup", "call") for record in caplog.get_records(phase)]
+    serious = [record for record in records if record.levelno >= logging.WARNING]
+    unexpected = [
+        f"{record.name} {record.levelname}: {record.getMessage()}"
+        for record in serious
+        if not any(re.search(pattern, record.getMessage()) for pattern in patterns)
+    ]
+    missing = [
+        pattern for pattern in patterns if not any(re.search(pattern, record.getMessage()) for record in serious)
+    ]
+    if unexpected:
+        pytest.fail("Unexpected log records:\n" + "\n".join(unexpected), pytrace=False)
+    if missing:
+        pytest.fail("Log records that did not come: " + ", ".join(missing), pytrace=False)
