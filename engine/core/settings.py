@@ -378,7 +378,7 @@ def _changed(document: Any, parts: list[str], value: Any) -> bool:
             node[part] = tomlkit.table()
         node = node[part]
         if not _is_table(node):
-            raise ValueError(f"{part} is not a table")  # noqa: TRY004 - the file is wrong, not the caller
+            raise ValueError(f"{part} is not a table")
     name = parts[-1]
     if value is None:
         return node.pop(name, None) is not None
