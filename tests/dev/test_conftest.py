@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.paths import Paths
+
+if TYPE_CHECKING:
+    import pytest
+
+pytest_plugins = ["pytester"]
+
+WARNS = """
+import logging
+import pytest
+
+def test_quiet():
+    logging.getLogger("room").info("all is well")
+
+def test_unexpected():
+    logging.getLogger("room").warning("disk is full")
+
+@pytest.mark.expect_log("disk is .*")
+def test_expected():
+    logging.getLogger("room").error("disk is full")
+
+@pytest.mark.expect_log("disk is full")
+def test_missing():
+    pass
+"""
+
+
+def test_unexpected_and_missing_log_records_fail_a_test(pytester: pytest.Pytester) -> None:
+    tests = Path(__file__).parents[1]
+    pytester.makeconftest((tests / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makeini(f"[pytest]\npythonpath = {tests.parent}\nmarkers = expect_log: as in pyproject.toml\n")
+    (pytester.path / "test_room.py").write_text(WARNS, encoding="utf-8")
+    result = pytester.runpytest_subprocess("-p", "no:randomly")
+    result.assert_outcomes(passed=4, errors=2)
+    result.stdout.fnmatch_lines(
+        ["*ERROR at teardown of test_unexpected*", "room WARNING: disk is full", "*ERROR at teardown of test_missing*"]
+    )
+
+
+def test_nothing_leads_to_the_real_home() -> None:
+    home = Path.home()
+    assert home.name.startswith("bs-")
+    places = Paths.resolve()
+    for place in (places.data, places.config, places.state, places.logs, places.run):
+        assert place.is_relative_to(home)
+    assert Path(os.environ["CLAUDE_CONFIG_DIR"]).is_relative_to(home)
+
+
+def test_short_folder_has_room_for_a_socket(short_tmp: Path) -> None:
+    assert len(os.fsencode(short_tmp)) < 40
+
+
+def test_paths_are_made_and_their_own(paths: Paths, tmp_path: Path) -> None:
+    assert paths.data.is_dir()
+    assert paths.data.is_relative_to(tmp_path)
