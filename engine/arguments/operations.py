@@ -1,0 +1,216 @@
+"""The table of what can be asked of the history: names, arguments and their schemas, as plain data.
+
+The texts are read by a model that chooses arguments, and each character of them is paid for in every session (the whole
+`tools/list` stays under 9,000 tokens), so they say what a name does not.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.arguments.operation import Operation, Schema
+from engine.core.errors import InvalidArgument
+from engine.core.models import Kind, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def _when_or_dates(name: str, given: Mapping[str, Any]) -> None:
+    if "when" in given and ("date_from" in given or "date_to" in given):
+        raise InvalidArgument(
+            "when cannot be combined with date_from or date_to",
+            hint=f'Call {name} again with "when" alone, or with the dates alone.',
+        )
+
+
+def _a_period(name: str, given: Mapping[str, Any]) -> None:
+    if "when" in given or {"date_from", "date_to"} <= given.keys():
+        return
+    half = next((each for each in ("date_from", "date_to") if each in given), None)
+    if half is None:
+        raise InvalidArgument(
+            f"{name} needs a period", hint='Call again with "when": "today", or with "date_from" and "date_to".'
+        )
+    other = "date_to" if half == "date_from" else "date_from"
+    raise InvalidArgument(
+        f"{other} is missing", f"A period has two ends; {half} is one.", f'Call again with "{other}" as well.'
+    )
+
+
+def _one_target(name: str, given: Mapping[str, Any]) -> None:
+    targets = ("chunk_id", "message_uuid", "ids")
+    named = [each for each in targets if each in given]
+    if not named:
+        raise InvalidArgument(
+            f"{name} needs an id",
+            "Every search hit has a chunk_id and a message_uuid.",
+            'Call again with "chunk_id" or "message_uuid", or several of them in "ids".',
+        )
+    if len(named) > 1:
+        raise InvalidArgument(
+            f"{name} takes one of {', '.join(targets)}",
+            f"You sent {' and '.join(named)}.",
+            'Call again with one of them; several ids go in "ids".',
+        )
+
+
+def _text(description: str) -> Schema:
+    return {"type": "string", "description": description}
+
+
+def _flag(description: str, *, default: bool = False) -> Schema:
+    return {"type": "boolean", "default": default, "description": description}
+
+
+def _choice(values: tuple[str, ...], description: str = "") -> Schema:
+    schema: dict[str, Any] = {"type": "string", "enum": list(values)}
+    return {**schema, "description": description} if description else schema
+
+
+_ROLES: Final = tuple(Role)
+_KINDS: Final = (*Kind, "tool")
+
+_LIMIT: Final[Schema] = {"type": "integer", "minimum": 1, "default": 10, "description": "At most 500."}
+_OFFSET: Final[Schema] = {"type": "integer", "minimum": 0, "description": "The next_offset of the reply before."}
+_MAX_TOKENS: Final[Schema] = {
+    "type": "integer",
+    "minimum": 1,
+    "default": 6000,
+    "description": "Of the reply; up to 20000.",
+}
+_READ: Final[Schema] = {
+    "type": "integer",
+    "minimum": 0,
+    "maximum": 5,
+    "default": 0,
+    "description": "So many first hits carry their whole exchange.",
+}
+_PROJECT: Final = _text('Part of the working directory\'s path; "." is this repository with its worktrees.')
+_DATES: Final[Mapping[str, Schema]] = {
+    "when": _text("today, yesterday, this week, last week, 7d, 24h or a weekday; not together with dates."),
+    "date_from": _text("YYYY-MM-DD or ISO time; local unless it has an offset."),
+    "date_to": _text("Inclusive."),
+}
+_PAGE: Final[Mapping[str, Schema]] = {"limit": _LIMIT, "offset": _OFFSET}
+
+_COMMON: Final[Mapping[str, Schema]] = {
+    "project": _PROJECT,
+    **_DATES,
+    "include_low_signal": _flag("Also reminders, hook output, bulky tool results, compaction summaries."),
+    "include_sidechains": _flag("Also what subagents said."),
+    "role": _choice(_ROLES, "user is what a person typed."),
+    "kind": _choice(_KINDS, "tool is both calls and results."),
+    "tool": _text("Name of a tool, such as Bash."),
+    "session": _text('Only this one: id, unique prefix, or "current".'),
+    "include_current": _flag("Also what you still have in view."),
+    **_PAGE,
+    "read": _READ,
+    "max_tokens": _MAX_TOKENS,
+}
+"""What the three searches share (interface.md, "Common arguments")."""
+
+
+def _query(description: str) -> Schema:
+    return {"type": "string", "minLength": 1, "maxLength": 10_000, "description": description}
+
+
+def _count(default: int, description: str) -> Schema:
+    return {"type": "integer", "minimum": 0, "maximum": 500, "default": default, "description": description}
+
+
+_ALL: Final = (
+    Operation(
+        "keyword_search",
+        {
+            "query": _query('Every word must match; "quoted words" are a phrase. No other syntax.'),
+            **_COMMON,
+            "fuzzy_fallback": _flag("When nothing matches, try again with typos corrected.", default=True),
+        },
+        ("query",),
+        (_when_or_dates,),
+    ),
+    Operation(
+        "semantic_search",
+        {"query": _query("What it was about, in your own words."), **_COMMON},
+        ("query",),
+        (_when_or_dates,),
+    ),
+    Operation(
+        "hybrid_search",
+        {
+            "query": _query("What it was about, or its words, or both."),
+            **_COMMON,
+            "rerank": _flag("Prefer what matters and what is recent.", default=True),
+        },
+        ("query",),
+        (_when_or_dates,),
+    ),
+    Operation(
+        "get_context",
+        {
+            "chunk_id": _text("From a hit."),
+            "message_uuid": _text("From a hit or a message."),
+            "ids": {
+                "type": "array",
+                "items": {"type": "string"},
+                "minItems": 1,
+                "maxItems": 10,
+                "description": "Several of either in one call.",
+            },
+            "before": _count(3, "Messages before it."),
+            "after": _count(3, "Messages after it."),
+            "max_tokens": _MAX_TOKENS,
+        },
+        rules=(_one_target,),
+    ),
+    Operation(
+        "get_session",
+        {
+            "session_id": _text("Id or unique prefix."),
+            **_PAGE,
+            "roles": {"type": "array", "items": _choice(_ROLES), "minItems": 1, "description": "Only these."},
+            "include_sidechains": _flag("Also what subagents said."),
+            "max_tokens": _MAX_TOKENS,
+        },
+        ("session_id",),
+    ),
+    Operation("list_sessions", {"project": _PROJECT, **_DATES, **_PAGE}, rules=(_when_or_dates,)),
+    Operation(
+        "get_period",
+        {**_DATES, "project": _PROJECT, **_PAGE, "max_tokens": _MAX_TOKENS},
+        rules=(_when_or_dates, _a_period),
+    ),
+    Operation(
+        "get_usage",
+        {
+            "by": {**_choice(("day", "week", "month", "model", "session", "project", "block")), "default": "day"},
+            **_DATES,
+            "project": _PROJECT,
+            **_PAGE,
+        },
+        rules=(_when_or_dates,),
+    ),
+    Operation("status"),
+    Operation("coverage", {"by": _choice(("project", "day")), **_PAGE}),
+    Operation(
+        "reindex",
+        {"project": _PROJECT, "full": _flag("Rebuild the index instead of scanning for changes.")},
+    ),
+    Operation("doctor", {"fix": _flag("Repair what can be repaired.")}),
+    Operation(
+        "prune",
+        {
+            "older_than_days": {"type": "integer", "minimum": 1},
+            "project": _PROJECT,
+            "archive": _flag("Also the archived copies."),
+            "include_only_copies": _flag("Also sessions that exist nowhere else."),
+            "dry_run": _flag("Only say what would go.", default=True),
+        },
+        ("older_than_days",),
+    ),
+)
+
+OPERATIONS: Final[Mapping[str, Operation]] = MappingProxyType({each.name: each for each in _ALL})
+"""Every operation on the history, by the name that MCP, the command line and `Api.call` use."""
