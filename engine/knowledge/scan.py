@@ -1,0 +1,235 @@
+"""Walking the vault: which files there are, which of them changed, and their bytes. Never follows a link.
+
+An unchanged file is recognised by inode, size, mtime and ctime together (R152), and is not opened. A file whose times
+lie close to the moment it was read may change again within one tick of the file system's clock, so it is read again on
+the next scan until its times are old.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engine.knowledge.errors import ScanLimitReached
+from engine.knowledge.records import Issue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RACY_NS = 2_000_000_000
+"""FAT keeps times in steps of two seconds, the coarsest file system a vault may lie on."""
+
+_SKIPPED_AT_TOP = frozenset({"evidence"})
+_CONFLICT_COPY = re.compile(
+    r"\((?:[^()]* )?conflicted copy[^()]*\)|\.sync-conflict-[0-9]|\(SyncConflict[^()]*\)",
+    re.IGNORECASE,
+)
+"""Names that Dropbox, Nextcloud, Obsidian Sync and Syncthing give to the losing side of a conflict."""
+
+_NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+StatKey = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanLimits:
+    """The most a vault may hold (contract 3, point 25)."""
+
+    records: int = 50_000
+    total_bytes: int = 512 * 1024 * 1024
+    record_bytes: int = 4 * 1024 * 1024
+    """A larger file is one finding; it does not stop the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes:
+    """A file as read: its bytes, and the key under which it counts as unchanged."""
+
+    data: bytes
+    key: StatKey
+    racy: bool
+
+
+@dataclass(slots=True)
+class _Folder:
+    key: StatKey
+    racy: bool
+    folders: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What one walk saw."""
+
+    files: dict[str, StatKey]
+    issues: tuple[Issue, ...]
+
+
+class VaultWalker:
+    """Lists the Markdown files below a folder, remembering folders that did not change."""
+
+    def __init__(self, vault: Path, limits: ScanLimits) -> None:
+        self._vault = os.fspath(vault)
+        self._limits = limits
+        self._folders: dict[str, _Folder] = {}
+
+    def walk(self) -> Listing:
+        """Return every candidate file with its key.
+
+        Raises:
+            ScanLimitReached: More files or bytes than the limits allow.
+            OSError: The vault itself cannot be listed.
+        """
+        files: dict[str, StatKey] = {}
+        issues: list[Issue] = []
+        seen: dict[str, _Folder] = {}
+        total = 0
+        pending = [""]
+        while pending:
+            relative = pending.pop()
+            folder = self._folder(relative)
+            if folder is None:
+                continue
+            seen[relative] = folder
+            issues += folder.issues
+            pending += (f"{relative}{name}/" for name in folder.folders)
+            total += self._stat_files(relative, folder, files, issues)
+            if len(files) > self._limits.records:
+                raise ScanLimitReached(
+                    f"The vault holds more than {self._limits.records:,} record files",
+                    "Nothing was searched, because a part would look like the whole.",
+                    "Move files that are no records out of the vault.",
+                )
+            if total > self._limits.total_bytes:
+                raise ScanLimitReached(
+                    f"The vault holds more than {self._limits.total_bytes:,} bytes of records",
+                    "Nothing was searched, because a part would look like the whole.",
+                    "Move large notes out of the vault.",
+                )
+        self._folders = seen
+        return Listing(files, tuple(issues))
+
+    def _stat_files(self, relative: str, folder: _Folder, files: dict[str, StatKey], issues: list[Issue]) -> int:
+        base = os.path.join(self._vault, relative)  # noqa: PTH118 - 20,000 joins a query: a Path costs ten times more
+        total = 0
+        lstat = os.lstat
+        limit = self._limits.record_bytes
+        for name in folder.files:
+            try:
+                found = lstat(base + name)
+            except FileNotFoundError:
+                # Deleted since the folder was listed; the folder's own time will tell at the next walk.
+                folder.racy = True
+                continue
+            path = relative + name
+            size = found.st_size
+            if not stat.S_ISREG(found.st_mode):
+                issues.append(_not_a_file(path, found.st_mode))
+            elif size > limit:
+                issues.append(Issue("too_large", f"{size:,} bytes; a record may have {limit:,}", path))
+            else:
+                total += size
+                files[path] = (found.st_ino, size, found.st_mtime_ns, found.st_ctime_ns)
+        return total
+
+    def _folder(self, relative: str) -> _Folder | None:
+        path = os.path.join(self._vault, relative)  # noqa: PTH118 - see above
+        try:
+            key = stat_key(os.lstat(path))
+        except FileNotFoundError:
+            if not relative:
+                raise
+            return None
+        known = self._folders.get(relative)
+        if known is not None and known.key == key and not known.racy:
+            return known
+        folder = _Folder(key, racy=is_racy(key))
+        names: dict[str, str] = {}
+        with os.scandir(path) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                self._take(relative, entry, folder, names)
+        return folder
+
+    @staticmethod
+    def _take(relative: str, entry: os.DirEntry[str], folder: _Folder, names: dict[str, str]) -> None:
+        name = entry.name
+        path = relative + name
+        if name.startswith(".") or (not relative and name in _SKIPPED_AT_TOP):
+            return
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            shown = path.encode("utf-8", "backslashreplace").decode()
+            folder.issues.append(Issue("unreadable_name", "the file's name is not UTF-8", shown))
+            return
+        is_markdown = name.lower().endswith(".md")
+        if entry.is_symlink():
+            if is_markdown or entry.is_dir():
+                folder.issues.append(Issue("symlink", "a link is not followed; put the file itself here", path))
+            return
+        if entry.is_dir(follow_symlinks=False):
+            folder.folders.append(name)
+        elif is_markdown and _CONFLICT_COPY.search(name):
+            folder.issues.append(
+                Issue("conflict_copy", "a copy left by a sync program; merge it by hand and delete it", path),
+            )
+            return
+        elif is_markdown:
+            folder.files.append(name)
+        else:
+            return
+        twin = names.setdefault(name.casefold(), name)
+        if twin != name:
+            folder.issues.append(
+                Issue("case_collision", f'differs from "{twin}" by case only; other systems keep one', path, fatal=False),
+            )
+
+
+def stat_key(found: os.stat_result) -> StatKey:
+    """Return what identifies an unchanged file."""
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def is_racy(key: StatKey) -> bool:
+    """Return whether a file's times are too young to prove that it will not change unseen.
+
+    Compares with the file system's clock, which is the machine's and not the one passed to the engine.
+    """
+    return max(key[2], key[3]) > time.time_ns() - RACY_NS
+
+
+def read_file(path: str, limit: int) -> FileBytes:
+    """Read a regular file without following a link at its end.
+
+    Raises:
+        OSError: It is missing, no regular file, larger than the limit (EFBIG), or kept changing while being read.
+    """
+    for _ in range(3):
+        descriptor = os.open(path, os.O_RDONLY | _NO_FOLLOW)
+        try:
+            before = os.fstat(descriptor)
+            if not stat.S_ISREG(before.st_mode):
+                raise OSError(errno.EINVAL, "not a regular file", path)
+            if before.st_size > limit:
+                raise OSError(errno.EFBIG, "file is too large", path)
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                data = file.read(limit + 1)
+            after = os.fstat(descriptor)
+        finally:
+            os.close(descriptor)
+        if stat_key(before) == stat_key(after) and len(data) == after.st_size:
+            return FileBytes(data, stat_key(after), is_racy(stat_key(after)))
+    raise OSError(errno.EBUSY, "file keeps changing", path)
+
+
+def _not_a_file(path: str, mode: int) -> Issue:
+    if stat.S_ISLNK(mode):
+        return Issue("symlink", "a link is not followed; put the file itself here", path)
+    return Issue("not_a_file", "only regular files are read", path)
