@@ -116,6 +116,7 @@ class Shell:
                         sys.stderr.write(f"\r{what} ... {time.monotonic() - started:.0f} s ")
                         sys.stderr.flush()
                 except KeyboardInterrupt:
+                    sys.stderr.write("\n")
                     process.wait()  # Ctrl+C reached it too; leaving first would leave it writing behind our back
                     raise
             again = f"\r{what} ... " if on_terminal else ""
