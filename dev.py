@@ -376,7 +376,7 @@ def check(checkout: Checkout, shell: Shell, arguments: Sequence[str]) -> int:
     steps = [
         ("lint", [python, "-m", "ruff", "check"]),
         ("format", [python, "-m", "ruff", "format", "--check"]),
-        ("types", [python, "-m", "basedpyright"]),
+        ("types", [python, "-m", "basedpyright", "--pythonpath", python]),
         ("imports", [str(checkout.python.with_name("lint-imports")), "--no-logo", "--no-cache"]),
         ("documentation", [python, "-m", "pytest", "-q", "-n0", "tests/docs"]),
     ]
