@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import ast
+import sys
 import tomllib
+from importlib.metadata import distribution, distributions, packages_distributions
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,8 +55,6 @@ def test_pins_name_no_systems_build() -> None:
 
 
 def test_everything_installed_here_is_pinned() -> None:
-    from importlib.metadata import distribution, distributions
-
     wanted = [requirement for requirement in requirements() if applies(requirement.marker)]
     present = {canonicalize_name(found.name) for found in distributions()}
     seen: set[str] = set()
@@ -72,6 +73,27 @@ def test_everything_installed_here_is_pinned() -> None:
 
 def applies(marker: Marker | None, extras: AbstractSet[str] = frozenset()) -> bool:
     return marker is None or any(marker.evaluate({"extra": extra}) for extra in (extras or {""}))
+
+
+def imported(folder: str) -> set[str]:
+    """Return the top-level names of every absolute import below a folder, lazy ones included."""
+    names: set[str] = set()
+    for file in (CHECKOUT.root / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module)
+    return {name.partition(".")[0] for name in names}
+
+
+@pytest.mark.parametrize("folder", ["engine", "desktop"])
+def test_every_library_that_is_imported_is_a_declared_dependency(folder: str) -> None:
+    declared = {canonicalize_name(Requirement(text).name) for text in PROJECT["project"]["dependencies"]}
+    owners = packages_distributions()
+    libraries = imported(folder) - {*sys.stdlib_module_names, "engine", "desktop"}
+    undeclared = {name for name in libraries if not {canonicalize_name(each) for each in owners.get(name, ())} & declared}
+    assert undeclared == set()
 
 
 def test_packaging_folder_never_becomes_a_package() -> None:
