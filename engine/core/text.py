@@ -1,0 +1,140 @@
+"""Text as the index, SQLite and Qt can hold it, and the words it is searched by.
+
+One place decides what a word is, for the index and for the question alike: SQLite's `unicode61` tokenizer (letters,
+digits and private-use characters form words, case and diacritics folded) over text that was prepared here. Chinese,
+Japanese and Korean characters are set apart, one word each, so that a phrase of them is a substring of any length.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+import snowballstemmer
+
+_CJK = (
+    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u3096\u309d-\u309f\u30a1-\u30fa"
+    "\u30fc-\u30ff\u3105-\u312f\u3131-\u318e\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
+    "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+)
+"""Ranges of the Unicode blocks of Han, Kana, Bopomofo and Hangul that hold letters (Unicode 15.1, Blocks.txt)."""
+
+_CJK_LETTER = re.compile(f"[{_CJK}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_WORD = re.compile(r"[^\W_]+")
+"""Close to unicode61's idea of a token: letters and digits. Combining marks are folded away before it is used."""
+
+_CAMEL = re.compile(r"[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
+_CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_INFLECTED = re.compile(r"[a-z]{2,30}(?:s|ed|ing|ly|er|est|ion|ions|ment|ments|able|ness|ive|al|y|e)\b")
+
+STEM_ENGLISH_ONLY_FROM = 4
+"""Words shorter than this are left as they are: stems of three letters and fewer match too much."""
+
+
+def clean(text: str) -> str:
+    """Return the text without NUL characters and with lone surrogates replaced, composed (NFC).
+
+    `\\u0000` is legal in a transcript and ends a string in SQLite; a lone surrogate cannot be encoded (a 2 KB preview
+    cut through an emoji, anthropics/claude-code#50019).
+    """
+    if text.isascii():
+        return text.replace("\0", "") if "\0" in text else text
+    if "\0" in text:
+        text = text.replace("\0", "")
+    if _SURROGATE.search(text):
+        # Halves of a pair that a careless writer escaped one by one become the character they mean.
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if not unicodedata.is_normalized("NFC", text):
+        text = unicodedata.normalize("NFC", text)
+    return text
+
+
+def index_words(text: str) -> str:
+    """Return cleaned text as it enters the column of exact words: unchanged, but each CJK letter stands alone."""
+    if text.isascii():
+        return text
+    return _CJK_LETTER.sub(r" \g<0> ", text)
+
+
+def index_parts(text: str) -> str:
+    """Return what enters the second column: parts of camel-case identifiers in order, then stems of inflected words.
+
+    A word that is its own stem is found in the first column, so it is not repeated here.
+    """
+    pieces: list[str] = []
+    for identifier in _unique(_CAMEL.findall(text)):
+        parts = camel_parts(identifier)
+        if len(parts) > 1:
+            # The full stop keeps phrases from running over into the next identifier's parts: see `query_terms`.
+            pieces.append(" ".join(parts))
+    stems: set[str] = set()
+    for word in set(_INFLECTED.findall(text.lower())):
+        stemmed = stem(word)
+        if stemmed != word:
+            stems.add(stemmed)
+    pieces.extend(sorted(stems))
+    return "\n".join(pieces)
+
+
+def camel_parts(identifier: str) -> list[str]:
+    """Return the lower-case parts of `getUserName`, `HTTPServer`, `utf8Decoder`."""
+    return [part.lower() for part in _CAMEL_PART.findall(identifier)]
+
+
+def is_camel(word: str) -> bool:
+    """True when a word has parts of its own (`getUserName`), so that it may also be found by them."""
+    return _CAMEL.fullmatch(word) is not None
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Return the English stem of a lower-case word; the word itself when it is short or not English letters."""
+    if len(word) < STEM_ENGLISH_ONLY_FROM or not word.isascii() or not word.isalpha():
+        return word
+    return _stemmer().stemWord(word)
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> snowballstemmer.stemmer:
+    return snowballstemmer.stemmer("english")
+
+
+def fold(text: str) -> str:
+    """Return text as unicode61 compares it: lower case, diacritics removed. May change the length."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFD", text.lower())
+    return unicodedata.normalize("NFC", "".join(each for each in decomposed if not unicodedata.combining(each)))
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in order, folded, as the index sees them (CJK letters one by one)."""
+    return _WORD.findall(index_words(fold(clean(text))))
+
+
+def has_cjk(text: str) -> bool:
+    """True when the text holds a Chinese, Japanese or Korean letter."""
+    return not text.isascii() and _CJK_LETTER.search(text) is not None
+
+
+def is_cjk_letter(character: str) -> bool:
+    """True for one Chinese, Japanese or Korean letter."""
+    return _CJK_LETTER.fullmatch(character) is not None
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the text on one line, at most `limit` characters, cut at a word where one ends near, with an ellipsis."""
+    flat = " ".join(text.split())
+    if len(flat) <= limit:
+        return flat
+    head = flat[: limit - 1]
+    space = head.rfind(" ")
+    if space > limit * 0.7:
+        head = head[:space]
+    return head.rstrip() + "…"
+
+
+def _unique(items: list[str]) -> list[str]:
+    return list(dict.fromkeys(items))

@@ -1,0 +1,121 @@
+"""Opens the database: for the one writer, or read-only for everybody else. Every PRAGMA is chosen here."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import apsw
+
+from engine.store.errors import StoreClosed, StoreMissing, known_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BUSY_TIMEOUT_MS = 5_000
+"""Readers wait this long for a checkpoint or a migration to finish."""
+
+WAL_LIMIT_BYTES = 32 * 1024 * 1024
+"""The write-ahead log is cut back to this size after a checkpoint, so that a backfill does not leave gigabytes."""
+
+
+def open_writer(path: Path) -> apsw.Connection:
+    """Return the one connection that writes.
+
+    Raises:
+        StorageFailure: The file cannot be opened or is not a database.
+    """
+    with known_errors("Opening the index"):
+        connection = apsw.Connection(str(path))
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        # Space that pruning frees goes back to the disk in steps; only settable before the first table.
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        # Readers never wait for the writer and a crash loses no committed transaction of ours: a power cut may take the
+        # last seconds back, and their transcripts are read again because rows and offsets commit together.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT_BYTES}")
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")
+        # 16 MB of pages: inserting into FTS5 touches few of them, more did not make indexing faster.
+        connection.execute("PRAGMA cache_size = -16384")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("PRAGMA foreign_keys = OFF")
+        # Deleted text is overwritten: what a person forgets must not stay readable in free pages.
+        connection.execute("PRAGMA secure_delete = FAST")
+        return connection
+
+
+def open_reader(path: Path) -> apsw.Connection:
+    """Return a read-only connection.
+
+    Raises:
+        StoreMissing: There is no database yet.
+        StorageFailure: The file cannot be opened or is not a database.
+    """
+    if not path.exists():
+        raise StoreMissing(
+            "Nothing is indexed yet",
+            "There is no index in this data folder.",
+            "Start Backscroll (`backscroll` or `backscroll serve`) and it will read your history.",
+        )
+    with known_errors("Opening the index"):
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA cache_size = -8192")
+        connection.execute("PRAGMA mmap_size = 268435456")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        return connection
+
+
+class ReaderPool:
+    """Read-only connections, one borrower at a time each, reused newest first so that idle ones can be closed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
+        self._closed = False
+
+    @contextmanager
+    def connection(self) -> Iterator[apsw.Connection]:
+        """Lend a connection for the length of a question, inside one read transaction (one state of the database).
+
+        Raises:
+            StorageFailure: The database cannot be opened or read.
+        """
+        if self._closed:
+            raise StoreClosed("Backscroll is closing", "", "Ask again in a moment.")
+        try:
+            connection = self._idle.get_nowait()
+        except queue.Empty:
+            connection = open_reader(self._path)
+        healthy = False
+        try:
+            with known_errors("Reading the index"):
+                connection.execute("BEGIN")
+                yield connection
+                healthy = True
+        except GeneratorExit:
+            healthy = True
+            raise
+        finally:
+            with contextlib.suppress(apsw.Error):
+                # Ends the read transaction whatever happened in it; a connection that cannot do it is not reused.
+                if not connection.get_autocommit():
+                    connection.execute("ROLLBACK")
+            if healthy and not self._closed:
+                self._idle.put(connection)
+            else:
+                connection.close(force=True)
+
+    def close(self) -> None:
+        """Close idle connections; borrowed ones close when they come back. Idempotent."""
+        self._closed = True
+        while True:
+            try:
+                self._idle.get_nowait().close(force=True)
+            except queue.Empty:
+                return

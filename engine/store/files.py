@@ -1,0 +1,120 @@
+"""The table of transcript files: what is known of each, and how far it was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import apsw
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One transcript file as it was last read."""
+
+    id: int
+    root_id: int
+    path: str
+    """Below the root, with forward slashes."""
+    session_id: str | None
+    inode: int
+    size: int
+    mtime_ns: int
+    offset: int
+    tail: bytes | None
+    lines: int
+    first_ms: int | None
+    generation: int
+    parser: str | None
+    gone: bool
+    error: str | None
+
+
+_COLUMNS = """f.id, f.root_id, f.path, s.session_id, f.inode, f.size, f.mtime_ns, f.offset, f.tail, f.lines, f.first_ms,
+    f.generation, f.parser, f.gone_ms IS NOT NULL, f.error FROM files f LEFT JOIN sessions s ON s.id = f.session_id"""
+
+
+def _row(values: tuple[Any, ...]) -> FileRow:
+    *fields, gone, error = values
+    return FileRow(*fields, gone=bool(gone), error=error)
+
+
+def all_files(connection: apsw.Connection) -> dict[tuple[int, str], FileRow]:
+    """Return every known file by root and path."""
+    rows = (_row(values) for values in connection.execute(f"SELECT {_COLUMNS}"))  # noqa: S608 - a constant of this file
+    return {(row.root_id, row.path): row for row in rows}
+
+
+def file_at(connection: apsw.Connection, root_id: int, path: str) -> FileRow | None:
+    """Return one file, None when it was never seen."""
+    values = connection.execute(
+        f"SELECT {_COLUMNS} WHERE f.root_id = ? AND f.path = ?",  # noqa: S608 - a constant of this file
+        (root_id, path),
+    ).fetchone()
+    return None if values is None else _row(values)
+
+
+def register_root(connection: apsw.Connection, path: str, label: str) -> int:
+    """Return the number of a root, adding it when it is new. Labels are made unique: the archive has a folder each."""
+    row = connection.execute("SELECT id FROM roots WHERE path = ?", (path,)).fetchone()
+    if row is not None:
+        return int(row[0])
+    taken = {each[0] for each in connection.execute("SELECT label FROM roots")}
+    unique, number = label, 2
+    while unique in taken:
+        unique, number = f"{label}-{number}", number + 1
+    connection.execute("INSERT INTO roots (path, label) VALUES (?, ?)", (path, unique))
+    return connection.last_insert_rowid()
+
+
+def roots(connection: apsw.Connection) -> dict[int, tuple[str, str]]:
+    """Return (path, label) of every root ever seen, by number."""
+    return {row[0]: (row[1], row[2]) for row in connection.execute("SELECT id, path, label FROM roots")}
+
+
+def register_file(connection: apsw.Connection, root_id: int, path: str) -> FileRow:
+    """Return a file's row, adding it when it is new."""
+    connection.execute("INSERT OR IGNORE INTO files (root_id, path) VALUES (?, ?)", (root_id, path))
+    row = file_at(connection, root_id, path)
+    if row is None:
+        raise LookupError(path)
+    return row
+
+
+def begin_rewrite(connection: apsw.Connection, file_id: int) -> None:
+    """Start a file anew: its next reading is a new generation, what it does not hold any more stays findable."""
+    connection.execute(
+        """UPDATE files SET generation = generation + 1, offset = 0, tail = NULL, lines = 0, parser = NULL,
+           exchange_id = NULL, side_exchange_id = NULL, first_ms = NULL, size = 0, mtime_ns = 0 WHERE id = ?""",
+        (file_id,),
+    )
+    connection.execute("DELETE FROM problems WHERE file_id = ?", (file_id,))
+    connection.execute("DELETE FROM kept_types WHERE file_id = ?", (file_id,))
+
+
+def mark_gone(connection: apsw.Connection, file_ids: Iterable[int], now_ms: int) -> None:
+    """Remember since when files are missing. Their rows stay: this may be the only copy."""
+    connection.executemany(
+        "UPDATE files SET gone_ms = ? WHERE id = ? AND gone_ms IS NULL", [(now_ms, each) for each in file_ids]
+    )
+
+
+def mark_back(connection: apsw.Connection, file_ids: Iterable[int]) -> None:
+    """Forget that files were missing: they are there again, unchanged."""
+    connection.executemany("UPDATE files SET gone_ms = NULL WHERE id = ?", [(each,) for each in file_ids])
+
+
+def mark_unreadable(connection: apsw.Connection, file_id: int, error: str) -> None:
+    """Remember why a file could not be read."""
+    connection.execute("UPDATE files SET error = ? WHERE id = ?", (error, file_id))
+
+
+def mark_read(connection: apsw.Connection, file_id: int, size: int, mtime_ns: int, inode: int) -> None:
+    """Remember the state of a file that had nothing new to read (empty, or touched)."""
+    connection.execute(
+        "UPDATE files SET size = ?, mtime_ns = ?, inode = ?, gone_ms = NULL, error = NULL WHERE id = ?",
+        (size, mtime_ns, inode, file_id),
+    )

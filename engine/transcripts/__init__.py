@@ -1,0 +1,1 @@
+"""Claude Code's transcript format: bytes in, values out. Pure: no files, no SQL, no clock."""

@@ -1,0 +1,170 @@
+"""From bytes to records: splits on line feeds only, and salvages what damaged lines still hold.
+
+Python's `splitlines` would also split on U+2028, U+2029 and U+0085, which are legal inside JSON strings
+(anthropics/claude-code#27472).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Record = dict[str, Any]
+"""One JSON object of a transcript."""
+
+_RECORD_START = re.compile(r'\{\s*"(?:parentUuid|type|uuid|sessionId|isSidechain|summary|leafUuid|cwd|userType|message)"\s*:')
+_RECORD_KEYS = ("sessionId", "uuid", "message", "snapshot", "leafUuid", "timestamp")
+_MAX_SALVAGE_ATTEMPTS = 200
+"""A damaged line is searched for records at this many places at most, so that a hostile one cannot cost minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineContent:
+    """What one line held."""
+
+    records: tuple[Record, ...]
+    damage: str | None = None
+    """What was wrong with it, in words; None for a healthy line."""
+
+
+EMPTY = LineContent(())
+
+
+@dataclass(slots=True)
+class LineSplitter:
+    """Cuts a growing file into lines without holding more than one of them.
+
+    Feed it the bytes from `offset` on, in pieces of any size. A line longer than `max_line` is skipped as a stream and
+    reported once, by its offset and length.
+    """
+
+    offset: int
+    """Where the next unread byte of the file stands."""
+    max_line: int
+    _pending: list[bytes] = field(default_factory=lambda: list[bytes]())
+    _pending_size: int = 0
+    _skipping: bool = False
+
+    @property
+    def line_start(self) -> int:
+        """Offset of the first byte that has not been returned in a line: where to read on next time."""
+        return self.offset - self._pending_size
+
+    def feed(self, data: bytes) -> Iterator[tuple[int, bytes | None, int]]:
+        """Yield (offset, line without its line feed, length with it) for each line that ended in `data`.
+
+        The line is None where it was too long to keep.
+        """
+        start = 0
+        while True:
+            end = data.find(b"\n", start)
+            if end < 0:
+                self._keep(data[start:])
+                return
+            piece = data[start:end]
+            line_offset = self.line_start
+            length = self._pending_size + len(piece) + 1
+            if self._skipping or length > self.max_line:
+                line = None
+            elif self._pending:
+                self._pending.append(piece)
+                line = b"".join(self._pending)
+            else:
+                line = piece
+            self._pending.clear()
+            self._pending_size = 0
+            self._skipping = False
+            self.offset = line_offset + length
+            start = end + 1
+            yield line_offset, line, length
+
+    def _keep(self, piece: bytes) -> None:
+        self.offset += len(piece)
+        self._pending_size += len(piece)
+        if self._pending_size > self.max_line:
+            self._skipping = True
+            self._pending.clear()
+        elif piece:
+            self._pending.append(piece)
+
+    def rest(self) -> bytes | None:
+        """Return the unfinished last line, None when it is too long to keep."""
+        return None if self._skipping else b"".join(self._pending)
+
+
+def parse_line(line: bytes) -> LineContent:
+    """Return the records of one line. Never raises, whatever the bytes."""
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return _salvage(line)
+    if isinstance(value, dict):
+        return LineContent((cast("Record", value),))
+    return LineContent((), "not an object")
+
+
+def _salvage(line: bytes) -> LineContent:
+    stripped = line.strip(b"\0 \t\r\n\xef\xbb\xbf")
+    if not stripped:
+        return LineContent((), "NUL bytes") if b"\0" in line else EMPTY
+    damage = None if len(stripped) == len(line) or b"\0" not in line else "NUL padding"
+    text = stripped.decode("utf-8", "surrogatepass" if _only_surrogates(stripped) else "replace")
+    if "\0" in text:
+        text = text.replace("\0", "")
+        damage = "NUL padding"
+    elif "\ufffd" in text and b"\xef\xbf\xbd" not in stripped:
+        damage = "invalid UTF-8"
+    try:
+        # The standard parser also takes what orjson refuses: lone surrogates, NaN, a byte order mark already removed.
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return _dig(text)
+    if not isinstance(value, dict):
+        return LineContent((), "not an object")
+    return LineContent((cast("Record", value),), damage)
+
+
+def _only_surrogates(data: bytes) -> bool:
+    try:
+        data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _dig(text: str) -> LineContent:
+    """Find whole records inside a line that is not one: two records spliced together, the first one cut short."""
+    decoder = json.JSONDecoder(strict=False)
+    found: list[Record] = []
+    position = 0
+    for _ in range(_MAX_SALVAGE_ATTEMPTS):
+        match = _RECORD_START.search(text, position)
+        if match is None:
+            break
+        try:
+            value, end = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            position = match.start() + 1
+            continue
+        if _looks_like_record(value):
+            found.append(value)
+            position = end
+        else:
+            position = match.start() + 1
+    return LineContent(tuple(found), "several records in one line" if len(found) > 1 else "cut or unreadable")
+
+
+def _looks_like_record(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    record = cast("Record", value)
+    if not isinstance(record.get("type"), str):
+        return False
+    return any(key in record for key in _RECORD_KEYS)

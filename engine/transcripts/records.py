@@ -1,0 +1,99 @@
+"""The values a transcript's records become: messages with their blocks, facts about sessions, things left alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from engine.core.models import Kind, Role, Signal
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedBlock:
+    """One content block in the form that is indexed."""
+
+    number: int
+    """Position among the content blocks of its line."""
+    kind: Kind
+    signal: Signal
+    text: str
+    """Cleaned and cut; empty when nothing of it can be read (images, empty thinking)."""
+    cut: int = 0
+    """Characters left out of the middle."""
+    tool: str | None = None
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedMessage:
+    """One line that carries content."""
+
+    uuid: str
+    """Claude Code's; made from the line's bytes where it is missing (old and foreign files)."""
+    parent_uuid: str | None
+    session_id: str
+    """The session this occurrence belongs to (rule of transcripts.md, section 4)."""
+    copied_from: str | None
+    """The session that the line itself says it was copied from."""
+    timestamp_ms: int | None
+    role: Role
+    is_sidechain: bool
+    agent_id: str | None
+    cwd: str | None
+    branch: str | None
+    version: str | None
+    model: str | None
+    message_id: str | None
+    """Identity of the API call. One call has a line for each of its blocks."""
+    fingerprint: int
+    """63 bits over what stays the same in a copy that got a new uuid."""
+    has_strong_id: bool
+    """The fingerprint holds an id of the API (`msg_`, `toolu_`), so that it identifies the message by itself."""
+    starts_exchange: bool
+    """A human prompt: what follows answers it."""
+    blocks: tuple[ParsedBlock, ...]
+    opening: str | None = None
+    """First 200 characters of a human prompt."""
+
+
+FactKind = Literal[
+    "custom_title", "ai_title", "last_prompt", "summary", "parent", "worktree", "cost_state", "pr_link", "model_call"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFact:
+    """Something a record says about its session besides content."""
+
+    kind: FactKind
+    session_id: str
+    text: str
+    about: str | None = None
+    """A summary's `leafUuid`, a parent's lineage kind, a worktree's path."""
+    timestamp_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A record that is not indexed. It stays in the transcript and the archive; its kind is counted."""
+
+    type: str
+    known: bool
+
+
+Parsed = ParsedMessage | SessionFact | Kept
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool call whose result has not been seen yet."""
+
+    id: str
+    tool: str
+
+
+def text_field(record: dict[str, Any], key: str) -> str | None:
+    """Return a non-empty string field, else None."""
+    value = record.get(key)
+    return value if isinstance(value, str) and value else None
