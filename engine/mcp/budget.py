@@ -1,0 +1,313 @@
+"""Making a reply fit its token budget: which rows stay, where the next page begins, and what is said about the rest.
+
+Rows go from the end, and `next_offset` continues exactly there. A row that alone is too large keeps its place with its
+texts cut. Reading around a hit keeps the hit and loses its surroundings from both ends. Whatever a search was asked to
+read along takes at most 60 % of the budget, and never the place of a hit (interface.md, "What the model sees").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
+
+from engine.arguments import MAX_TOKENS_CAP
+from engine.mcp.measure import (
+    CHARACTER_UNITS,
+    SEPARATOR,
+    UNITS_PER_TOKEN,
+    cost,
+    cut_to_fit,
+    head,
+    printable,
+)
+
+DEFAULT_TOKENS: Final = 6_000
+"""Budget of a reply when the call names none (interface.md)."""
+LEAST_TOKENS: Final = 500
+"""A smaller budget is answered as this: below it the ids of one hit do not fit."""
+CHARACTER_CAP: Final = 45_000
+"""Whatever was asked: Claude Code spills results over 50,000 characters to a file and shows 2 KB (interface.md)."""
+READ_SHARE: Final = 0.6
+"""Of the budget, for the exchanges a search reads along (interface.md, `read`)."""
+NEIGHBOUR_SHARE: Final = 4
+"""A text beside the one that was asked for takes at most one part in so many of the room."""
+
+_RESERVE: Final = 420 * CHARACTER_UNITS
+"""For `truncated`, `next_offset` and the sentences of `note` that say what was left out."""
+_NOTE_CAP: Final = 600
+"""Characters of the front door's own note that are passed on when room is short."""
+
+ROWS: Final[Mapping[str, str]] = {
+    "keyword_search": "hits",
+    "semantic_search": "hits",
+    "hybrid_search": "hits",
+    "get_context": "messages",
+    "get_session": "messages",
+    "list_sessions": "sessions",
+    "get_period": "sessions",
+    "get_usage": "rows",
+    "coverage": "by",
+    "status": "warnings",
+    "doctor": "findings",
+    "prune": "only_copies",
+}
+"""The list that makes a reply long, by operation."""
+
+UNPAGED: Final = frozenset({"get_context", "status", "doctor", "prune"})
+"""Operations without `offset`: what does not fit is said, not continued."""
+
+Reply = dict[str, Any]
+Row = dict[str, Any]
+HowToRead = Callable[[Row], str]
+"""Words that say how the rest of a row's texts can be read."""
+
+
+def fit(method: str, wire: Mapping[str, Any], arguments: Mapping[str, Any]) -> Reply:
+    """Return a reply that costs no more than its budget, `note` first.
+
+    Args:
+        method: The operation that answered.
+        wire: Its answer; it is not changed.
+        arguments: The validated arguments of the call: `max_tokens` and `offset` count here.
+    """
+    reply = cast("Reply", printable(wire))
+    units = budget_units(arguments.get("max_tokens"))
+    if cost(reply) > units:
+        reply = _Fitting(method, reply, arguments, units).result()
+    if "note" in reply:
+        reply = {"note": reply.pop("note"), **reply}
+    return reply
+
+
+def budget_units(max_tokens: int | None) -> int:
+    """Return a budget in the unit of `measure.cost`, never more than `CHARACTER_CAP` characters."""
+    tokens = DEFAULT_TOKENS if max_tokens is None else max(max_tokens, LEAST_TOKENS)
+    return min(tokens * UNITS_PER_TOKEN, CHARACTER_CAP * CHARACTER_UNITS)
+
+
+class _Fitting:
+    """One reply on its way to its size."""
+
+    def __init__(self, method: str, reply: Reply, arguments: Mapping[str, Any], units: int) -> None:
+        self._method = method
+        self._reply = reply
+        self._arguments = arguments
+        self._units = units
+        self._notes: list[str] = []
+        self._key = self._rows_key()
+
+    def result(self) -> Reply:
+        """Return the reply, at most `units` large."""
+        readings = self._take_readings()
+        self._slim_envelope()
+        if self._method == "get_context":
+            self._fit_context()
+        elif self._key:
+            self._fit_page(self._key)
+        if readings:
+            self._put_readings(readings)
+        self._finish_note()
+        return _squeezed(self._reply, self._units)
+
+    def _rows_key(self) -> str | None:
+        named = ROWS.get(self._method)
+        if named and isinstance(self._reply.get(named), list):
+            return named
+        if self._method == "coverage" and isinstance(self._reply.get("problems"), list):
+            return "problems"
+        lists = [key for key, value in self._reply.items() if isinstance(value, list)]
+        return max(lists, key=lambda key: cost(self._reply[key]), default=None)
+
+    def _slim_envelope(self) -> None:
+        """Shorten what stands beside the rows when it alone takes half of the budget."""
+        note = self._reply.get("note")
+        if isinstance(note, str):
+            self._reply["note"] = head(note, _NOTE_CAP)
+        if cost(self._envelope()) * 2 <= self._units:
+            return
+        session = self._reply.get("session")
+        if isinstance(session, dict):
+            kept = ("session_id", "project", "on_disk", "archived")
+            self._reply["session"] = {key: value for key, value in cast("Row", session).items() if key in kept}
+        for key in ("other_sessions", "knowledge_hits", "problems", "warnings"):
+            value = self._reply.get(key)
+            if key != self._key and isinstance(value, list) and value:
+                rows = cast("list[Any]", value)
+                self._reply[key] = rows[:1]
+                if len(rows) > 1:
+                    self._notes.append(f"{len(rows) - 1} of {key} left out.")
+
+    def _envelope(self) -> Reply:
+        return {**self._reply, self._key: []} if self._key else self._reply
+
+    def _room(self) -> int:
+        return self._units - cost(self._envelope()) - _RESERVE
+
+    def _fit_page(self, key: str) -> None:
+        rows = cast("list[Any]", self._reply[key])
+        room = self._room()
+        kept = _prefix(rows, room)
+        page = rows[:kept]
+        if rows and not kept:
+            page = [cut_to_fit(rows[0], room - SEPARATOR, self._how_to_read(rows[0]))]
+            self._reply["truncated"] = True
+            self._notes.append("A long text in it is cut.")
+        if len(page) < len(rows):
+            self._left_out(key, len(page), len(rows))
+        self._reply[key] = page
+
+    def _left_out(self, key: str, kept: int, total: int) -> None:
+        self._reply["truncated"] = True
+        more = f"{total - kept} of {key} did not fit"
+        if self._method in UNPAGED:
+            self._notes.append(f"{more}; `backscroll {self._method.removeprefix('get_')}` in a terminal shows all.")
+            return
+        following = int(self._arguments.get("offset", 0)) + kept
+        name = "nextOffset" if self._method.startswith("knowledge_") else "next_offset"
+        self._reply[name] = following
+        self._notes.append(f"{more}: call again with offset={following}.")
+
+    def _fit_context(self) -> None:
+        messages = cast("list[Row]", self._reply["messages"])
+        before, kept, after = around(messages, self._room(), self._how_to_read)
+        if kept == messages:
+            return
+        self._reply["messages"] = kept
+        self._reply["truncated"] = True
+        position = self._reply.get("position")
+        if before and isinstance(position, dict):
+            place = cast("Row", position)
+            self._reply["position"] = {**place, "index": place.get("index", 0) + before}
+        left = len(messages) - len(kept)
+        if left:
+            self._notes.append(f"{left} of {len(messages)} messages did not fit ({before} before, {after} after).")
+        if self._units < budget_units(MAX_TOKENS_CAP):
+            self._notes.append(f"max_tokens={MAX_TOKENS_CAP} shows more, get_session pages through all.")
+        else:
+            self._notes.append("get_session pages through all.")
+
+    def _take_readings(self) -> dict[int, list[Row]]:
+        if self._key != "hits":
+            return {}
+        hits = cast("list[Row]", self._reply["hits"])
+        readings = {n: cast("list[Row]", hit["messages"]) for n, hit in enumerate(hits) if hit.get("messages")}
+        self._reply["hits"] = [{k: v for k, v in hit.items() if k != "messages"} for hit in hits]
+        return readings
+
+    def _put_readings(self, readings: dict[int, list[Row]]) -> None:
+        hits = cast("list[Row]", self._reply["hits"])
+        wanted = [(number, messages) for number, messages in readings.items() if number < len(hits)]
+        room = min(int(self._units * READ_SHARE), self._units - cost(self._reply) - _RESERVE)
+        shortened = len(wanted) < len(readings)
+        for place, (number, messages) in enumerate(wanted):
+            share = room // (len(wanted) - place) - cost({"messages": []}) - SEPARATOR
+            before, kept, after = around(messages, share, self._how_to_read)
+            if kept and cost(kept) <= share:
+                hits[number]["messages"] = kept
+                room -= cost({"messages": kept})
+            shortened = shortened or bool(before or after) or kept != messages
+        if shortened:
+            self._reply["truncated"] = True
+            self._notes.append("What was read along is shortened: get_context with a chunk_id reads the rest.")
+
+    def _how_to_read(self, row: Any) -> str:
+        members = cast("Row", row) if isinstance(row, Mapping) else {}
+        uuid, session = members.get("message_uuid"), members.get("session_id")
+        if uuid and self._units < budget_units(MAX_TOKENS_CAP):
+            return f'get_context(message_uuid="{uuid}", before=0, after=0, max_tokens={MAX_TOKENS_CAP}) reads more'
+        if session:
+            return f"`backscroll show {session}` in a terminal prints it whole"
+        return "its record holds it whole"
+
+    def _finish_note(self) -> None:
+        said = self._reply.get("note")
+        sentences = [said, *self._notes] if isinstance(said, str) else self._notes
+        if sentences:
+            self._reply["note"] = " ".join(sentences)
+
+
+def around(messages: list[Row], room: int, more: HowToRead) -> tuple[int, list[Row], int]:
+    """Return the part of an exchange that fits: the messages asked for, and as many of both sides as there is room for.
+
+    A long text beside the asked one is cut to its share first, so that a bulky tool result does not hide the answer
+    that follows it.
+
+    Args:
+        messages: In order; the asked ones carry `in_hit`. When none does, the one in the middle counts as asked.
+        room: What they may cost together.
+        more: Says how to read the rest of a message that is cut.
+
+    Returns:
+        How many were left out before, the messages kept, how many were left out after.
+    """
+    if not messages:
+        return 0, [], 0
+    asked = [number for number, message in enumerate(messages) if message.get("in_hit")] or [len(messages) // 2]
+    left = room - sum(cost(messages[number]) + SEPARATOR for number in asked)
+    if left < 0:
+        return _asked_only(messages, asked, room, more)
+    share = room // NEIGHBOUR_SHARE
+    shown = {number: messages[number] for number in asked}
+    open_ends = [(number, step) for number in asked for step in (-1, 1)]
+    while open_ends:
+        still_open: list[tuple[int, int]] = []
+        for end, step in open_ends:
+            number = end + step
+            if not 0 <= number < len(messages) or number in shown:
+                continue
+            message = cut_to_fit(messages[number], share, more(messages[number]))
+            size = cost(message) + SEPARATOR
+            if size > left:
+                continue
+            left -= size
+            shown[number] = message
+            still_open.append((number, step))
+        open_ends = still_open
+    kept = sorted(shown)
+    return kept[0], [shown[number] for number in kept], len(messages) - 1 - kept[-1]
+
+
+def _asked_only(messages: list[Row], asked: list[int], room: int, more: HowToRead) -> tuple[int, list[Row], int]:
+    """Return as many of the asked messages as fit with their texts cut alike, from the first on."""
+    while True:
+        each = room // len(asked) - SEPARATOR
+        kept = [cut_to_fit(messages[number], each, more(messages[number])) for number in asked]
+        if len(asked) == 1 or sum(cost(message) + SEPARATOR for message in kept) <= room:
+            return asked[0], kept, len(messages) - 1 - asked[-1]
+        asked = asked[: len(asked) // 2]
+
+
+def _prefix(rows: list[Any], room: int) -> int:
+    """Return how many rows from the first on fit in the room."""
+    used = 0
+    for number, row in enumerate(rows):
+        used += cost(row) + SEPARATOR
+        if used > room:
+            return number
+    return len(rows)
+
+
+def _squeezed(reply: Reply, units: int) -> Reply:
+    """Return a reply that fits although something beside its rows is large. The last resort, seldom needed."""
+    if cost(reply) > units:
+        reply = cast("Reply", cut_to_fit(reply, units, "it is cut"))
+    for length in (400, 200, 100, 60):
+        if cost(reply) <= units:
+            return reply
+        reply = {key: _bounded(value, length) for key, value in reply.items()}
+    if cost(reply) <= units:
+        return reply
+    note = f"{head(str(reply.get('note', '')), _NOTE_CAP)} The reply does not fit in max_tokens."
+    return {"note": note.strip(), "truncated": True}
+
+
+def _bounded(value: Any, length: int) -> Any:
+    """Return a value with no text longer than `length` and no list or object longer than a tenth of it."""
+    if isinstance(value, str):
+        return head(value, length)
+    if isinstance(value, Mapping):
+        members = list(cast("Mapping[str, Any]", value).items())[: length // 2]
+        return {head(key, length): _bounded(item, length) for key, item in members}
+    if isinstance(value, list):
+        return [_bounded(item, length) for item in cast("list[Any]", value)[: max(length // 10, 1)]]
+    return value
