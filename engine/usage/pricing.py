@@ -84,6 +84,7 @@ class Prices:
         self._own = {name: _own_rates(price) for price in own for name in (price.model.lower(), family_of(price.model))}
         self._table: dict[str, list[Price]] | None = None
         self._web_search_nanos = 0
+        self._changes: list[int] | None = None
 
     def cost_nanos(self, cell: UsageCell, at_ms: int) -> int | None:
         """Return what the calls of a cell cost, or None when their model has no price.
@@ -126,9 +127,10 @@ class Prices:
 
     def changes(self) -> list[int]:
         """Return the moments (epoch milliseconds) at which any price changes: sums over one have no single price."""
-        prices = [price for each in self._loaded().values() for price in each]
-        moments = {price.from_ms for price in prices} | {price.until_ms for price in prices}
-        return sorted(moment for moment in moments if moment is not None)
+        if self._changes is None:
+            moments = {moment for price in self.rows() for moment in (price.from_ms, price.until_ms)}
+            self._changes = sorted(moment for moment in moments if moment is not None)
+        return self._changes
 
     def rows(self) -> list[Price]:
         """Return the package's price table."""
