@@ -1,0 +1,77 @@
+"""Reads newline-delimited messages from a descriptor, with an end to what one line may cost. Imported by the shim."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_READ_BYTES = 64 * 1024
+"""What a pipe holds on Linux."""
+_KEPT_BYTES = 4 * 1024
+"""Of each end of a line that is too long."""
+
+
+class TooLong(NamedTuple):
+    """A line that was read past and not kept."""
+
+    size_bytes: int
+    head: bytes
+    tail: bytes
+
+
+def read_lines(descriptor: int, maximum: int) -> Iterator[bytes | TooLong]:
+    """Yield each line without its newline, blank ones left out, until the other side closes.
+
+    What follows the last newline counts as a line too.
+
+    Args:
+        descriptor: Read in blocking calls.
+        maximum: Bytes a line may have; at most this, and once more as much while it is put together, is held.
+
+    Raises:
+        OSError: The descriptor cannot be read.
+    """
+    line = _Line(maximum)
+    while chunk := os.read(descriptor, _READ_BYTES):
+        *ends, rest = chunk.split(b"\n")
+        for part in ends:
+            line.add(part)
+            if (whole := line.take()) is not None:
+                yield whole
+        line.add(rest)
+    if (whole := line.take()) is not None:
+        yield whole
+
+
+class _Line:
+    """One line while it comes in."""
+
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._head = b""
+        self._tail = b""
+
+    def add(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size <= self._maximum:
+            self._parts.append(part)
+            return
+        if self._parts:
+            self._head = b"".join(self._parts)[:_KEPT_BYTES]
+            self._tail = b"".join(self._parts)[-_KEPT_BYTES:]
+            self._parts.clear()
+        self._head = (self._head + part)[:_KEPT_BYTES]
+        self._tail = (self._tail + part)[-_KEPT_BYTES:]
+
+    def take(self) -> bytes | TooLong | None:
+        """Return the line and begin the next; none for a blank one."""
+        parts, size, head, tail = self._parts, self._size, self._head, self._tail
+        self._parts, self._size, self._head, self._tail = [], 0, b"", b""
+        if size > self._maximum:
+            return TooLong(size, head, tail)
+        return b"".join(parts).strip() or None
