@@ -16,7 +16,9 @@ def default_ontology() -> Ontology:
     return Ontology(
         rules=(
             TypeRule("person", "page", "Person", "Somebody with a name.", ("contact",), "people"),
-            TypeRule("company", "page", "Company", "A company, team or other organisation.", ("organisation",), "companies"),
+            TypeRule(
+                "company", "page", "Company", "A company, team or other organisation.", ("organisation",), "companies"
+            ),
             TypeRule(
                 "project",
                 "page",
@@ -28,8 +30,12 @@ def default_ontology() -> Ontology:
             ),
             TypeRule("meeting", "page", "Meeting", "A conversation at a known time.", ("call",), "meetings", _DATED),
             TypeRule("session", "page", "Session", "A work session worth its own page.", (), "sessions", _DATED),
-            TypeRule("document", "page", "Document", "A text with an author: a design, a report.", (), "documents", _DATED),
-            TypeRule("component", "page", "Component", "A part of a system: a module, a service.", ("service",), "components"),
+            TypeRule(
+                "document", "page", "Document", "A text with an author: a design, a report.", (), "documents", _DATED
+            ),
+            TypeRule(
+                "component", "page", "Component", "A part of a system: a module, a service.", ("service",), "components"
+            ),
             TypeRule("topic", "page", "Topic", "A subject notes are gathered under.", ("note",), "topics"),
             TypeRule("fact", "claim", "Fact", "Something found to be so."),
             TypeRule("preference", "claim", "Preference", "How somebody wants things done."),
@@ -39,7 +45,17 @@ def default_ontology() -> Ontology:
             TypeRule("belief", "claim", "Belief", "What somebody holds to be so, not verified."),
             TypeRule("attended", "relationship", "Attended", "", (), None, (), ("person",), ("meeting", "session")),
             TypeRule("works_at", "relationship", "Works at", "", (), None, (), ("person",), ("company",)),
-            TypeRule("works_on", "relationship", "Works on", "", (), None, (), ("person", "company"), ("project", "component")),
+            TypeRule(
+                "works_on",
+                "relationship",
+                "Works on",
+                "",
+                (),
+                None,
+                (),
+                ("person", "company"),
+                ("project", "component"),
+            ),
             TypeRule("part_of", "relationship", "Part of"),
             TypeRule("depends_on", "relationship", "Depends on"),
             TypeRule("related_to", "relationship", "Related to"),

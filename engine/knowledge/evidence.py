@@ -160,7 +160,9 @@ class EvidenceCatalogue:
             key = stat_key(os.lstat(path))
             known = self._originals.get(descriptor.id)
             if known is None or known[0] != key or is_racy(key):
-                inside = os.path.realpath(path) == os.path.join(os.path.realpath(self.vault), *descriptor.path.split("/"))
+                inside = os.path.realpath(path) == os.path.join(
+                    os.path.realpath(self.vault), *descriptor.path.split("/")
+                )
                 known = (key, _verify(path, descriptor) if inside else None)
                 self._originals[descriptor.id] = known
         except OSError:

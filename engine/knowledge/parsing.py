@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from engine.knowledge.ontology import FieldRule, Ontology
     from engine.knowledge.yamltext import YamlText, YamlValue
 
-_Word = TypeVar("_Word", bound=str)
+_Word = TypeVar("_Word", Kind, Lifecycle)
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 """Ids as read (contract 4); our own are `k_` and 16 of `[a-z0-9]`."""

@@ -188,7 +188,9 @@ class VaultWalker:
         twin = names.setdefault(name.casefold(), name)
         if twin != name:
             folder.issues.append(
-                Issue("case_collision", f'differs from "{twin}" by case only; other systems keep one', path, fatal=False),
+                Issue(
+                    "case_collision", f'differs from "{twin}" by case only; other systems keep one', path, fatal=False
+                ),
             )
 
 

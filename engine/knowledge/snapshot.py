@@ -227,7 +227,9 @@ class Snapshot:
             found.append("invalid")
         if not found and file.id not in self.available and file.record is not None:
             lifecycle = file.record.lifecycle
-            if lifecycle in ("active", "superseded") or (lifecycle == "merged" and self.survivor(file.record.id) is None):
+            if lifecycle in ("active", "superseded") or (
+                lifecycle == "merged" and self.survivor(file.record.id) is None
+            ):
                 found.append("unavailable")
         return tuple(found)
 

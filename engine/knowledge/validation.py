@@ -105,7 +105,9 @@ class ReferenceChecker:
         if record.evidence:
             yield from self._evidence(file, record)
         if record.source_event and record.lifecycle == "active" and self.meeting_of(record) is None:
-            yield _about(file, "source_event", "a source event names exactly one meeting among its sources", fatal=False)
+            yield _about(
+                file, "source_event", "a source event names exactly one meeting among its sources", fatal=False
+            )
 
     def meeting_of(self, record: Record) -> str | None:
         """Return the one meeting a source event stands for (contract 3, point 22)."""

@@ -99,9 +99,9 @@ def resolve_plain(text: str) -> YamlValue:
     if _INT.fullmatch(text):
         return int(text)
     if _OCTAL.fullmatch(text):
-        return int(text[2:], 8)
+        return int(text, 0)
     if _HEX.fullmatch(text):
-        return int(text[2:], 16)
+        return int(text, 0)
     if _FLOAT.fullmatch(text):
         return float(text)
     return text
@@ -127,8 +127,7 @@ def read_mapping(text: str) -> YamlText:
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=loader)
+        self._parser = yaml.CSafeLoader(text)
         self._lines: dict[str, int] = {}
         self._spans: dict[str, KeySpan] = {}
         self._last_line = 0
@@ -145,7 +144,7 @@ class _Reader:
         top = self._next()
         if not isinstance(top, yaml.MappingStartEvent):
             raise YamlRefused(top.start_mark.line + 1, "the block must be a mapping of keys")
-        values = self._mapping(top, "", 1)
+        values = self._mapping("", 1)
         self._next()
         after = self._next()
         if not isinstance(after, yaml.StreamEndEvent):
@@ -153,7 +152,7 @@ class _Reader:
         return YamlText(values, self._lines, self._spans, block=not top.flow_style)
 
     def _next(self) -> yaml.Event:
-        event = next(self._events)
+        event: yaml.Event = self._parser.get_event()
         if isinstance(event, yaml.NodeEvent):
             line = event.start_mark.line + 1
             if event.anchor is not None:
@@ -175,7 +174,7 @@ class _Reader:
             except ValueError as error:
                 raise YamlRefused(event.start_mark.line + 1, str(error)) from error
         if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(event, path, depth + 1)
+            return self._mapping(path, depth + 1)
         return self._sequence(path, depth + 1)
 
     def _sequence(self, path: str, depth: int) -> list[YamlValue]:
@@ -185,7 +184,7 @@ class _Reader:
         self._ended(event)
         return items
 
-    def _mapping(self, start: yaml.MappingStartEvent, path: str, depth: int) -> dict[str, YamlValue]:
+    def _mapping(self, path: str, depth: int) -> dict[str, YamlValue]:
         values: dict[str, YamlValue] = {}
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             line = event.start_mark.line

@@ -1,0 +1,99 @@
+"""The common shape of replies: coverage, freshness, paging, and the byte budget rows are dropped under."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from engine.knowledge.dates import utc_text_ms
+from engine.knowledge.names import cut_utf16
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.knowledge.queries import View
+    from engine.knowledge.snapshot import Snapshot
+
+Reply = dict[str, object]
+
+BUDGET_BYTES = 24_576
+"""UTF-8 bytes of a whole list reply as JSON, sources included (R115)."""
+
+SHORT_HASH = 12
+"""Hex digits of a hash in agent rows; as `expectedHash` they suffice."""
+
+_ISSUES_SHOWN = {"agent": 3, "full": 20}
+
+
+def coverage(snapshot: Snapshot, view: View) -> Reply:
+    """Return how complete the answer can be: false whenever anything in the vault is wrong (R78)."""
+    issues = snapshot.issues
+    reply: Reply = {"complete": not issues, "files": len(snapshot.inventory)}
+    if issues:
+        reply["issueCount"] = len(issues)
+        reply["issues"] = [issue.to_json() for issue in issues[: _ISSUES_SHOWN[view]]]
+    return reply
+
+
+def freshness(snapshot: Snapshot, now: float, indexed_at: float | None = None) -> Reply:
+    """Return when was asked and when the vault was last read (R151, R152)."""
+    reply: Reply = {"queriedAt": utc_text_ms(now), "scannedAt": utc_text_ms(snapshot.scan.scanned_at)}
+    if indexed_at is not None:
+        reply["indexedAt"] = utc_text_ms(indexed_at)
+    return reply
+
+
+def json_bytes(value: object) -> int:
+    """Return the size of a value as compact UTF-8 JSON."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+
+
+def fit_rows(reply: Reply, rows: Sequence[Reply], budget: int, key: str = "rows") -> int:
+    """Put as many rows into the reply as the budget allows and return how many.
+
+    One row always fits: its texts are cut when it alone is too large, never the row itself.
+    """
+    reply[key] = []
+    left = budget - json_bytes(reply) - 64
+    taken: list[Reply] = []
+    for row in rows:
+        size = json_bytes(row) + 1
+        if size > left:
+            if taken:
+                break
+            taken.append(trimmed(row, left))
+            break
+        taken.append(row)
+        left -= size
+    reply[key] = taken
+    return len(taken)
+
+
+def trimmed(row: Reply, limit: int) -> Reply:
+    """Return a row whose long texts are cut until it fits."""
+    row = dict(row)
+    allowed = 2_000
+    while json_bytes(row) > limit and allowed > 20:
+        allowed //= 2
+        row = {key: _cut(value, allowed) for key, value in row.items()}
+        row["truncated"] = True
+    return row
+
+
+def _cut(value: object, allowed: int) -> object:
+    if isinstance(value, str):
+        shorter = cut_utf16(value, allowed)
+        return value if shorter == value else f"{shorter}…"
+    if isinstance(value, list):
+        return [_cut(item, allowed) for item in value[: max(1, allowed // 20)]]  # pyright: ignore[reportUnknownVariableType] - JSON built here
+    if isinstance(value, dict):
+        return {key: _cut(item, allowed) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType] - JSON built here
+    return value
+
+
+def page(reply: Reply, rows: Sequence[Reply], *, offset: int, total: int, budget: int) -> None:
+    """Fill a reply with rows of one page, its total and where the next page starts."""
+    reply["total"] = total
+    count = fit_rows(reply, rows, budget)
+    if offset + count < total:
+        reply["nextOffset"] = offset + count
