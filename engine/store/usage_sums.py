@@ -90,6 +90,18 @@ class UsageSums:
         """Return Claude Code's own totals, by session."""
         return {row[0]: CostState(*row[1:]) for row in self._connection.execute("SELECT * FROM cost_states")}
 
+    def copies(self, session_ids: Collection[int]) -> list[tuple[int, UsageCell]]:
+        """Return the calls these sessions hold but other sessions own, each with the time it was made."""
+        query = (
+            "SELECT owned.counted_ms, held.session_id, held.variant_id, 1, held.input, held.output, "  # noqa: S608 - whole numbers only
+            "held.cache_write_5m, held.cache_write_1h, held.cache_read, held.web_searches FROM api_calls AS held "
+            "JOIN api_calls AS owned ON owned.key = held.key AND owned.counted_session_id <> held.session_id "
+            # A foreign id that another session has too is another call: there each counts for itself.
+            "WHERE held.counted_session_id IS NOT held.session_id "
+            f"AND held.session_id IN ({_numbers(session_ids)})"
+        )
+        return [(row[0], UsageCell(row[1], self._variant(row[2]), *row[3:])) for row in self._connection.execute(query)]
+
     def pruned_before(self) -> dict[int, int]:
         """Return until when calls were pruned, by folder (`ALL_FOLDERS` for all)."""
         return dict(self._connection.execute("SELECT folder_id, before_ms FROM usage_pruned"))

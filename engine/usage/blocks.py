@@ -41,8 +41,8 @@ class Block(NamedTuple):
     is_gap: bool
 
     def is_active(self, now_ms: int) -> bool:
-        """Return whether a call made now would still belong to it."""
-        return not self.is_gap and now_ms - self.last_ms < BLOCK_MS and now_ms < self.end_ms
+        """Return whether a call made now would still belong to it (its last call is then under five hours old)."""
+        return not self.is_gap and now_ms < self.end_ms
 
 
 def blocks(times: CallTimes) -> Iterator[Block]:

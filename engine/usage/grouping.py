@@ -97,6 +97,9 @@ class Grouper:
         groups = self._groups("session_id", lambda cell: cell.group)
         names = self.names.sessions(groups.keys())
         states = self._whole_cost_states(groups.keys())
+        copied = defaultdict[int, list[_Priced]](list)
+        for at_ms, cell in self.source.copies(states.keys()) if states else ():
+            copied[cell.group].append((cell, self.prices.cost_nanos(cell, at_ms)))
         rows: list[UsageRow] = []
         for session, cells in groups.items():
             name = names.get(session, SessionName(f"#{session}"))
@@ -108,7 +111,7 @@ class Grouper:
                     amounts=amounts,
                     title=name.title,
                     project=name.project,
-                    cost_state=None if state is None else compare(state, amounts),
+                    cost_state=None if state is None else compare(state, amounts, amounts_of(copied[session])),
                 )
             )
         return _costliest_first(rows)

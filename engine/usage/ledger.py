@@ -86,8 +86,8 @@ def settle(rows: Sequence[CallRow], holders: Mapping[int, CallHolder]) -> list[C
         return [settled for row in rows for settled in settle([row], holders)]
     best, owner = rows[0], rows[0]
     if len(rows) > 1:
-        best = max(rows, key=lambda row: (*_weight(row), -row.session_id))
-        owner = min(rows, key=lambda row: (row.is_copy, row.is_sidechain, holders[row.session_id][1:], row.session_id))
+        owner = min(rows, key=lambda row: (row.is_copy, row.is_sidechain, holders[row.session_id][1:]))
+        best = max(rows, key=lambda row: (*_weight(row), row is owner, holders[row.session_id].tie))
     first_ms = min(row.first_ms for row in rows)
     return [
         row._replace(

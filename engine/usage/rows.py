@@ -19,8 +19,19 @@ class CostComparison:
 
     cost_usd: float
     difference_usd: float | None
-    """Claude Code's total less ours; None when some of our calls have no price."""
+    """Claude Code's total less ours; None when some calls have no price."""
+    copied_usd: float | None
+    """Part of the difference: calls copied into the session, which count in the one they were made in."""
     why: str
+
+    def reply(self) -> dict[str, Any]:
+        """Return the keys of `get_usage`, those without a value left out."""
+        reply: dict[str, Any] = {"cost_usd": self.cost_usd, "why": self.why}
+        if self.difference_usd is not None:
+            reply["difference_usd"] = self.difference_usd
+        if self.copied_usd:
+            reply["copied_usd"] = self.copied_usd
+        return reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,33 +61,37 @@ class UsageRow:
         if self.cwds is not None:
             head["cwds"] = list(self.cwds)
         reply = head | self.amounts.reply()
-        if (ours := self.cost_state) is not None:
-            reply["cost_state"] = {"cost_usd": ours.cost_usd, "why": ours.why}
-            if ours.difference_usd is not None:
-                reply["cost_state"]["difference_usd"] = ours.difference_usd
+        if self.cost_state is not None:
+            reply["cost_state"] = self.cost_state.reply()
         return reply
 
 
-def compare(state: CostState, amounts: Amounts) -> CostComparison:
-    """Name the difference between Claude Code's total of a session and the sum of its calls."""
+def compare(state: CostState, ours: Amounts, copied: Amounts) -> CostComparison:
+    """Name the difference between Claude Code's total of a session and the sum of its calls.
+
+    Args:
+        state: Claude Code's total.
+        ours: The calls that count for the session.
+        copied: The calls that it holds but another session owns.
+    """
     theirs = dollars(state.cost_nanos)
-    if amounts.unpriced_calls or state.unpriced:
-        return CostComparison(
-            cost_usd=theirs,
-            difference_usd=None,
-            why="Claude Code's own total. It cannot be compared: some calls have no price.",
+    if ours.unpriced_calls or copied.unpriced_calls or state.unpriced:
+        why = "Claude Code's own total. It cannot be compared: some calls have no price."
+        return CostComparison(cost_usd=theirs, difference_usd=None, copied_usd=None, why=why)
+    difference = state.cost_nanos - ours.cost_nanos
+    rest = difference - copied.cost_nanos
+    reasons: list[str] = []
+    if copied.cost_nanos:
+        reasons.append("It includes calls copied into this session, which count in the one they were made in.")
+    if rest > 0:
+        reasons.append(
+            "It has calls that no transcript line records (compaction, titles, helper models) or that were pruned."
         )
-    difference = state.cost_nanos - amounts.cost_nanos
-    if difference == 0:
-        why = "Claude Code's own total, the same as the sum of the recorded calls."
-    elif difference > 0:
-        why = (
-            "Claude Code's own total is higher: it also has calls that no transcript line records (compaction, titles, "
-            "helper models), calls made before a fork, which count in the session they were made in, and pruned ones."
-        )
-    else:
-        why = (
-            "Claude Code's own total is lower: it was written before the last calls, began anew when the session was "
-            "resumed, or uses other prices."
-        )
-    return CostComparison(cost_usd=theirs, difference_usd=dollars(difference), why=why)
+    if rest < 0:
+        reasons.append("It was written before the last calls, began anew at a resume, or uses other prices.")
+    return CostComparison(
+        cost_usd=theirs,
+        difference_usd=dollars(difference),
+        copied_usd=dollars(copied.cost_nanos),
+        why=" ".join(["Claude Code's own total.", *(reasons or ["It is the sum of the recorded calls."])]),
+    )

@@ -44,6 +44,10 @@ class UsageSource(CallTimes, Protocol):
         """Return Claude Code's own totals, by session."""
         ...
 
+    def copies(self, session_ids: Collection[int]) -> list[tuple[int, UsageCell]]:
+        """Return the calls these sessions hold but other sessions own, each with the time it was made."""
+        ...
+
     def pruned_before(self) -> Mapping[int, int]:
         """Return until when calls were pruned, by folder."""
         ...
