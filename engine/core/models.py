@@ -397,8 +397,8 @@ class CoverageRow:
     chunks: int
     embedded: int
     messages: int
-    sessions: int
     percent: float
+    sessions: int | None = None
     project: str | None = None
     day: str | None = None
 

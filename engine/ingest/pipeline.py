@@ -12,23 +12,22 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from engine.core.errors import StorageFailure
-from engine.ingest.projects import projects_of
+from engine.core.repository import encode_cwd, projects_of
 from engine.ingest.queue import FileTask, IngestQueue
 from engine.ingest.scanner import FoundFile, existing_roots, scan
 from engine.ingest.tail import FileStat, FileTail, is_rewritten, is_unchanged
 from engine.store import files
 from engine.store.files import FileRow
 from engine.store.history import HistoryWriter
-from engine.transcripts.discovery import Root, encode_cwd, identify
+from engine.transcripts.discovery import Root, identify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from concurrent.futures import Future
 
-    import apsw
-
     from engine.core.clock import Clock
     from engine.store.batches import BatchResult, FileBatch
+    from engine.store.connection import Connection
     from engine.store.writer import StoreWriter
 
 logger = logging.getLogger(__name__)
@@ -383,7 +382,7 @@ class Ingestor:
         return sum(size for _, size in recent) / span
 
 
-def _apply(connection: apsw.Connection, group: tuple[FileBatch, ...]) -> tuple[BatchResult, ...]:
+def _apply(connection: Connection, group: tuple[FileBatch, ...]) -> tuple[BatchResult, ...]:
     writer = HistoryWriter(connection)
     return tuple(writer.apply(batch) for batch in group)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.store.batches import FileBatch, FilePosition, LineProblem, Occurrence
 from engine.transcripts.lines import LineSplitter, parse_line
-from engine.transcripts.parser import ParserState, TranscriptParser, digest63, milliseconds
+from engine.transcripts.parser import ParserState, TranscriptParser, milliseconds
 from engine.transcripts.records import ParsedMessage, SessionFact
 
 if TYPE_CHECKING:

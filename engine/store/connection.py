@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+Connection = apsw.Connection
+"""For annotations in other rooms: `apsw` itself is imported here only."""
+
 BUSY_TIMEOUT_MS = 5_000
 """Readers wait this long for a checkpoint or a migration to finish."""
 

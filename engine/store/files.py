@@ -44,14 +44,14 @@ def _row(values: tuple[Any, ...]) -> FileRow:
 
 def all_files(connection: apsw.Connection) -> dict[tuple[int, str], FileRow]:
     """Return every known file by root and path."""
-    rows = (_row(values) for values in connection.execute(f"SELECT {_COLUMNS}"))  # noqa: S608 - a constant of this file
+    rows = (_row(values) for values in connection.execute(f"SELECT {_COLUMNS}"))
     return {(row.root_id, row.path): row for row in rows}
 
 
 def file_at(connection: apsw.Connection, root_id: int, path: str) -> FileRow | None:
     """Return one file, None when it was never seen."""
     values = connection.execute(
-        f"SELECT {_COLUMNS} WHERE f.root_id = ? AND f.path = ?",  # noqa: S608 - a constant of this file
+        f"SELECT {_COLUMNS} WHERE f.root_id = ? AND f.path = ?",
         (root_id, path),
     ).fetchone()
     return None if values is None else _row(values)
@@ -117,4 +117,29 @@ def mark_read(connection: apsw.Connection, file_id: int, size: int, mtime_ns: in
     connection.execute(
         "UPDATE files SET size = ?, mtime_ns = ?, inode = ?, gone_ms = NULL, error = NULL WHERE id = ?",
         (size, mtime_ns, inode, file_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptPlace:
+    """A session's transcript on disk."""
+
+    root: str
+    path: str
+    session: int
+    session_id: str
+
+
+def newest_transcripts(connection: apsw.Connection, folders: tuple[int, ...], limit: int) -> tuple[TranscriptPlace, ...]:
+    """Return the transcripts that were last written among the sessions of some working directories."""
+    listed = ", ".join(map(str, folders)) or "NULL"
+    return tuple(
+        TranscriptPlace(*row)
+        for row in connection.execute(
+            f"""SELECT r.path, f.path, s.id, s.session_id FROM files f JOIN roots r ON r.id = f.root_id
+                JOIN sessions s ON s.id = f.session_id
+                WHERE s.folder_id IN ({listed}) AND f.gone_ms IS NULL AND instr(f.path, '/agent-') = 0
+                ORDER BY f.mtime_ns DESC LIMIT ?""",  # noqa: S608 - numbers of ours
+            (limit,),
+        )
     )

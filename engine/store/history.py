@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from engine.transcripts.records import ParsedBlock, ParsedMessage
+    from engine.transcripts.records import ParsedMessage
 
 _NO_TIME = 1 << 62
 _MACHINE_TITLES = ("API Error", "Invalid API key", "Not logged in")
@@ -240,7 +240,7 @@ class _BatchWriter:
             there = parent_of_original
 
     def _load(self, condition: str, *values: object) -> _Known | None:
-        row = self._db.execute(f"SELECT {_KNOWN_COLUMNS} WHERE {condition}", values).fetchone()  # noqa: S608 - conditions of this file
+        row = self._db.execute(f"SELECT {_KNOWN_COLUMNS} WHERE {condition}", values).fetchone()
         return None if row is None else _Known(*row)
 
     def _load_by_copy(self, key: int) -> _Known | None:

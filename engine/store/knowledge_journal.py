@@ -269,7 +269,7 @@ class KnowledgeJournal:
         with known_state_errors():
             rows = self.state.connection.execute(
                 f"SELECT {self._columns} FROM journal_v1 WHERE {where}", values
-            ).fetchall()  # noqa: S608 - constant text
+            ).fetchall()
         return tuple(_publication(row) for row in rows)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.store.errors import StoreTooNew, known_errors
 from engine.store.schema import VERSION_1
-USAGE_TABLES = ""
+from engine.store.usage import SCHEMA as USAGE_TABLES
 
 if TYPE_CHECKING:
     import apsw

@@ -75,3 +75,8 @@ class NameTable:
                 number = int(row[0])
             known[name] = number
         return number
+
+
+def tool_names(connection: apsw.Connection) -> tuple[tuple[int, str], ...]:
+    """Return (number, name) of every tool that was ever called."""
+    return tuple((row[0], row[1]) for row in connection.execute("SELECT id, name FROM tools"))

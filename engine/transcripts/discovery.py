@@ -128,17 +128,3 @@ def label_of(path: Path) -> str:
     folder = path.parent if path.name == "projects" else path
     label = re.sub(r"[^\w.-]+", "-", folder.name.lstrip(".")).strip("-.")
     return label or "root"
-
-
-def encode_cwd(cwd: str) -> str:
-    """Return the folder name Claude Code gives a working directory: lossy, so only good for comparing."""
-    return re.sub(r"[^a-zA-Z0-9]", "-", cwd)
-
-
-_WORKTREE = re.compile(r"^(?P<repository>.+?)[\\/](?:\.claude[\\/]worktrees|\.worktrees|\.git[\\/]worktrees)[\\/][^\\/]+")
-
-
-def repository_by_name(cwd: str) -> str | None:
-    """Return the repository that a worktree's path names (`<repo>/.claude/worktrees/<name>/…`), else None."""
-    match = _WORKTREE.match(cwd)
-    return None if match is None else match["repository"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from engine.transcripts.discovery import encode_cwd, repository_by_name
-
 _MAX_PARENTS = 40
+_WORKTREE = re.compile(
+    r"^(?P<repository>.+?)[\\/](?:\.claude[\\/]worktrees|\.worktrees|\.git[\\/]worktrees)[\\/][^\\/]+"
+)
 
 
 def projects_of(folders: set[str], project_folder: str) -> dict[str, str]:
@@ -31,6 +33,26 @@ def projects_of(folders: set[str], project_folder: str) -> dict[str, str]:
 def repository_of(cwd: str) -> str | None:
     """Return the main working tree of the repository around a directory, None when nothing tells."""
     return _by_git(Path(cwd)) or repository_by_name(cwd)
+
+
+def repository_by_name(cwd: str) -> str | None:
+    """Return the repository that a worktree's path names (`<repo>/.claude/worktrees/<name>/…`), else None."""
+    match = _WORKTREE.match(cwd)
+    return None if match is None else match["repository"]
+
+
+def encode_cwd(cwd: str) -> str:
+    """Return the folder name Claude Code gives a working directory: lossy, so only good for comparing."""
+    return re.sub(r"[^a-zA-Z0-9]", "-", cwd)
+
+
+def relative_cwd(cwd: str | None, project: str | None) -> str | None:
+    """Return a working directory relative to its project when it lies inside; None when they are the same."""
+    if cwd is None or cwd == project:
+        return None
+    if project is not None and cwd.startswith(project) and cwd[len(project) :][:1] in ("/", "\\"):
+        return cwd[len(project) + 1 :]
+    return cwd
 
 
 def _by_git(folder: Path) -> str | None:

@@ -1,0 +1,511 @@
+"""The front door: one typed method for each thing that can be asked. No SQL, no threads.
+
+The desktop calls the methods; the command line and Claude Code come through `call`, whose names and arguments are the
+contract of `engine/arguments`. Both get the same values.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from engine import __version__
+from engine.core import when
+from engine.core.errors import EngineNotRunning, InvalidArgument
+from engine.core.models import (
+    Caller,
+    Coverage,
+    CoverageRow,
+    EmbeddingStatus,
+    EngineStatus,
+    FileCounts,
+    IngestStatus,
+    LineCounts,
+    Notice,
+    Problem,
+    Reading,
+    ReindexReply,
+    Role,
+    SearchFilters,
+    SearchReply,
+    SearchRequest,
+    SessionList,
+    Status,
+    to_wire,
+)
+from engine.recall.current import current_session
+from engine.recall.raw import RawReader
+from engine.recall.reader import Reader
+from engine.recall.sessions import list_sessions
+from engine.search import scope
+from engine.search.scope import InView
+from engine.search.searcher import Searcher
+from engine.store import coverage, files, reading
+from engine.store import filters as store_filters
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Mapping, Sequence
+    from zoneinfo import ZoneInfo
+
+    from engine.core.clock import Clock
+    from engine.core.models import Job, Mode
+    from engine.core.paths import Paths
+    from engine.core.settings import Settings
+    from engine.store.connection import Connection, ReaderPool
+
+MAX_LIMIT = 500
+"""Rows of one page; a larger limit is answered as this and said in `limit_applied`."""
+
+MAX_PROBLEMS = 200
+_SEARCHES: dict[str, Mode] = {"keyword_search": "keyword"}
+_FILTERS = (
+    "project", "when", "date_from", "date_to", "include_low_signal", "include_sidechains", "role", "kind", "tool",
+    "session", "include_current",
+)  # fmt: skip
+_NO_CALLER = Caller()
+_UNDECIDED = "It could not be told which session asks, so nothing was left out."
+
+
+class EngineControl(Protocol):
+    """The running engine behind the front door; absent when a database is only read."""
+
+    def engine_status(self) -> EngineStatus:
+        """State, process, uptime."""
+        ...
+
+    def ingest_status(self) -> IngestStatus:
+        """What reading is doing."""
+        ...
+
+    def embedding_status(self) -> EmbeddingStatus:
+        """What embedding is doing."""
+        ...
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What the person should know."""
+        ...
+
+    def clients(self) -> int:
+        """Connected shims and programs."""
+        ...
+
+    def job(self) -> Job | None:
+        """Long work that was asked for."""
+        ...
+
+    def reindex(self, project: str | None, *, full: bool) -> ReindexReply:
+        """Queue a rescan or a rebuild."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    limit: int
+    offset: int
+    applied: int | None
+
+
+class EngineApi:
+    """Answers questions about the history.
+
+    Args:
+        readers: Read-only connections.
+        paths: Shown in `status`.
+        settings: The person's.
+        zone: Of days and timestamps.
+        clock: Now.
+        control: The engine, None when there is none.
+    """
+
+    def __init__(
+        self,
+        readers: ReaderPool,
+        *,
+        paths: Paths,
+        settings: Settings,
+        zone: ZoneInfo,
+        clock: Clock,
+        control: EngineControl | None,
+    ) -> None:
+        self._readers = readers
+        self._paths = paths
+        self._settings = settings
+        self._zone = zone
+        self._clock = clock
+        self._control = control
+        self._searcher = Searcher(
+            zone=zone, clock=clock, apart=settings.privacy_projects_apart, files_pending=self._files_pending
+        )
+        self._reader = Reader(RawReader(None), zone)
+        self._calls: dict[str, Callable[[Mapping[str, Any], Caller], Any]] = {
+            "get_context": self._call_context,
+            "get_session": self._call_session,
+            "list_sessions": self._call_list,
+            "get_period": self._call_period,
+            "status": lambda _arguments, _caller: self.status(),
+            "coverage": self._call_coverage,
+            "reindex": self._call_reindex,
+            "export_session": self._call_export,
+        }
+
+    @property
+    def methods(self) -> frozenset[str]:
+        """What `call` knows."""
+        return frozenset(self._calls) | frozenset(_SEARCHES)
+
+    def call(
+        self,
+        method: str,
+        arguments: Mapping[str, Any],
+        *,
+        caller: Caller = _NO_CALLER,
+        progress: Callable[[int, int | None, str], None] | None = None,  # noqa: ARG002 - long calls come with doctor and prune
+        cancelled: threading.Event | None = None,  # noqa: ARG002 - as above
+    ) -> dict[str, Any]:
+        """Answer a call by name, with arguments that `engine.arguments.validate` has passed. Returns JSON.
+
+        Raises:
+            EngineError: What the method raises, or a name that is not known.
+        """
+        if method in _SEARCHES:
+            return to_wire(self._search(_request(method, arguments), caller, (method, arguments)))
+        known = self._calls.get(method)
+        if known is None:
+            names = ", ".join(sorted(self.methods))
+            raise InvalidArgument(f"There is no {method[:60]!r}", "", f"It takes: {names}.")
+        return to_wire(known(arguments, caller))
+
+    # Searching -------------------------------------------------------------------------------------------------
+
+    def search(self, request: SearchRequest, caller: Caller = _NO_CALLER) -> SearchReply:
+        """Return one page of hits.
+
+        Raises:
+            EngineError: A filter that is not understood, a session that does not exist, a database that cannot be read.
+        """
+        return self._search(request, caller, None)
+
+    def _search(
+        self, request: SearchRequest, caller: Caller, asked: tuple[str, Mapping[str, Any]] | None
+    ) -> SearchReply:
+        with self._readers.connection() as connection:
+            in_view, undecided = self._in_view(connection, request.filters, caller, asked)
+            reply = self._searcher.search(connection, request, caller, in_view)
+            if request.read:
+                hits = list(reply.hits)
+                for index, hit in enumerate(hits[: request.read]):
+                    hits[index] = replace(hit, messages=self._reader.exchange(connection, hit.message_uuid))
+                reply = replace(reply, hits=tuple(hits))
+        if undecided:
+            reply = replace(reply, note=" ".join(part for part in (reply.note, _UNDECIDED) if part))
+        return reply
+
+    def _in_view(
+        self,
+        connection: Connection,
+        filters: SearchFilters,
+        caller: Caller,
+        asked: tuple[str, Mapping[str, Any]] | None,
+    ) -> tuple[InView | None, bool]:
+        """Return what the caller still has before its eyes, and whether that should have been told but could not."""
+        if asked is None or not caller.is_model or (filters.include_current and filters.session != "current"):
+            return None, False
+        here = scope.repository_here(caller)
+        if here is None:
+            return None, True
+        places = files.newest_transcripts(connection, store_filters.folders_below(connection, here), 8)
+        session = current_session(places, *asked, caller.session_id)
+        if session is None:
+            return None, True
+        return InView(session, reading.last_summary(connection, session)), False
+
+    # Reading ---------------------------------------------------------------------------------------------------
+
+    def get_context(self, ids: Sequence[str], *, before: int = 3, after: int = 3) -> Reading:
+        """Return messages in full with their neighbours.
+
+        Args:
+            ids: Of chunks or messages.
+            before: Messages before each.
+            after: Messages after each.
+
+        Raises:
+            EngineError: An id names nothing, or the database cannot be read.
+        """
+        with self._readers.connection() as connection:
+            return self._reader.context(connection, ids, before=before, after=after)
+
+    def get_session(
+        self,
+        session_id: str,
+        *,
+        offset: int = 0,
+        limit: int = 50,
+        roles: frozenset[Role] | None = None,
+        include_sidechains: bool = False,
+    ) -> Reading:
+        """Return one page of a session in full.
+
+        Raises:
+            EngineError: The id fits no session or several, or the database cannot be read.
+        """
+        page = _page(limit, offset)
+        with self._readers.connection() as connection:
+            number = scope.session_number(connection, session_id)
+            found = self._reader.session(
+                connection,
+                number,
+                offset=page.offset,
+                limit=page.limit,
+                roles=roles,
+                sidechains=include_sidechains,
+            )
+        return replace(found, limit_applied=page.applied)
+
+    def list_sessions(
+        self,
+        *,
+        project: str | None = None,
+        when_: str | None = None,
+        date_from: str | None = None,
+        date_to: str | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        with_highlights: bool = False,
+        caller: Caller = _NO_CALLER,
+    ) -> SessionList:
+        """Return sessions, newest first; with highlights this is `get_period`.
+
+        Raises:
+            EngineError: A date that is not understood, or the database cannot be read.
+        """
+        page = _page(limit, offset)
+        span = when.resolve(
+            when=when_, date_from=date_from, date_to=date_to, zone=self._zone, now_s=self._clock.now()
+        )
+        with self._readers.connection() as connection:
+            folders, _ = scope.project_folders(connection, project, caller)
+            apart = scope.apart_folders(connection, self._settings.privacy_projects_apart, folders, caller)
+            found = list_sessions(
+                connection,
+                span=span,
+                folders=folders,
+                hidden_folders=apart,
+                shown_range=scope.date_range(span, self._zone),
+                limit=page.limit,
+                offset=page.offset,
+                zone=self._zone,
+                with_highlights=with_highlights,
+            )
+        note = None
+        if not found.sessions and project is not None:
+            note = "No session in a project of this name; list_sessions without `project` shows all."
+        return replace(found, limit_applied=page.applied, note=note)
+
+    def export_session(self, session_id: str, *, form: Literal["markdown", "jsonl"] = "markdown") -> str:
+        """Return a whole session as one text: Markdown to read, or its lines as Claude Code wrote them.
+
+        Raises:
+            EngineError: The id fits no session or several, or the database cannot be read.
+        """
+        with self._readers.connection() as connection:
+            return self._reader.export(connection, scope.session_number(connection, session_id), form)
+
+    # The engine ------------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """Return what the engine is doing. Answers even when the database cannot be read."""
+        control = self._control
+        with self._readers.connection() as connection:
+            counted = coverage.totals(connection)
+        idle = IngestStatus(state="stopped", files_pending=0, bytes_pending=0)
+        return Status(
+            engine=EngineStatus(state="stopped", pid=None, version=__version__, uptime_s=None)
+            if control is None
+            else control.engine_status(),
+            ingest=idle if control is None else control.ingest_status(),
+            embedding=EmbeddingStatus(state="off", backlog=0) if control is None else control.embedding_status(),
+            clients=0 if control is None else control.clients(),
+            paths=_shown_paths(self._paths),
+            database_bytes=_size(self._paths.database),
+            archive_bytes=0,
+            sessions=counted[0],
+            messages=counted[1],
+            warnings=() if control is None else control.notices(),
+            job=None if control is None else control.job(),
+        )
+
+    def coverage(
+        self, *, by: Literal["project", "day"] | None = None, limit: int = 50, offset: int = 0
+    ) -> Coverage:
+        """Return how much of the history is indexed.
+
+        Raises:
+            EngineError: The database cannot be read.
+        """
+        page = _page(limit, offset)
+        with self._readers.connection() as connection:
+            counted = coverage.counts(connection)
+            unknown = coverage.unknown_types(connection)
+            troubles = coverage.problems(connection, MAX_PROBLEMS)
+            rows, total = self._coverage_rows(connection, by, page)
+        following = page.offset + page.limit
+        return Coverage(
+            files=FileCounts(
+                seen=counted.files_seen,
+                indexed=counted.files_indexed,
+                gone=counted.files_gone,
+                unreadable=counted.files_unreadable,
+            ),
+            sessions=counted.sessions,
+            messages=counted.messages,
+            prompts=counted.prompts,
+            answers=counted.answers,
+            tool_calls=counted.tool_calls,
+            chunks=counted.chunks,
+            embedded=0,
+            vectors=0,
+            percent=0.0 if counted.chunks else 100.0,
+            archived_bytes=0,
+            lines=LineCounts(damaged=counted.damaged, salvaged=counted.salvaged, unknown_types=unknown),
+            problems=tuple(Problem(file=each[0], what=each[1], line=each[2], offset=each[3]) for each in troubles),
+            by=rows,
+            total=total,
+            next_offset=following if total is not None and following < total else None,
+            limit_applied=page.applied,
+        )
+
+    def reindex(self, project: str | None = None, *, full: bool = False) -> ReindexReply:
+        """Queue a look at every transcript, or reading all of them anew, and return at once.
+
+        Raises:
+            EngineNotRunning: There is no engine.
+        """
+        if self._control is None:
+            raise EngineNotRunning("No engine is running", "", "Start it with `backscroll` or `backscroll serve`.")
+        return self._control.reindex(project, full=full)
+
+    def _coverage_rows(
+        self, connection: Connection, by: str | None, page: _Page
+    ) -> tuple[tuple[CoverageRow, ...] | None, int | None]:
+        if by == "project":
+            groups, total = coverage.by_project(connection, page.limit, page.offset)
+            rows = tuple(
+                CoverageRow(
+                    project=each.name, chunks=each.chunks, embedded=0, messages=each.messages, sessions=each.sessions,
+                    percent=0.0,
+                )
+                for each in groups
+            )  # fmt: skip
+            return rows, total
+        if by == "day":
+            days: dict[str, list[int]] = {}
+            for quarter, chunks, messages in coverage.by_quarter_hour(connection):
+                sums = days.setdefault(when.local_day(quarter * 900_000, self._zone).isoformat(), [0, 0])
+                sums[0] += chunks
+                sums[1] += messages
+            names = sorted(days, reverse=True)
+            shown = names[page.offset : page.offset + page.limit]
+            return tuple(
+                CoverageRow(day=name, chunks=days[name][0], embedded=0, messages=days[name][1], percent=0.0)
+                for name in shown
+            ), len(names)
+        return None, None
+
+    def _files_pending(self) -> int:
+        return 0 if self._control is None else self._control.ingest_status().files_pending
+
+    # Calls by name ---------------------------------------------------------------------------------------------
+
+    def _call_context(self, arguments: Mapping[str, Any], _caller: Caller) -> Reading:
+        ids = arguments.get("ids") or [arguments.get("chunk_id") or arguments["message_uuid"]]
+        return self.get_context(ids, before=arguments.get("before", 3), after=arguments.get("after", 3))
+
+    def _call_session(self, arguments: Mapping[str, Any], _caller: Caller) -> Reading:
+        roles = arguments.get("roles")
+        return self.get_session(
+            arguments["session_id"],
+            offset=arguments.get("offset", 0),
+            limit=arguments.get("limit", 50),
+            roles=None if roles is None else frozenset(Role(each) for each in roles),
+            include_sidechains=arguments.get("include_sidechains", False),
+        )
+
+    def _call_list(self, arguments: Mapping[str, Any], caller: Caller) -> SessionList:
+        return self._listed(arguments, caller, with_highlights=False)
+
+    def _call_period(self, arguments: Mapping[str, Any], caller: Caller) -> SessionList:
+        return self._listed(arguments, caller, with_highlights=True)
+
+    def _listed(self, arguments: Mapping[str, Any], caller: Caller, *, with_highlights: bool) -> SessionList:
+        return self.list_sessions(
+            project=arguments.get("project"),
+            when_=arguments.get("when"),
+            date_from=arguments.get("date_from"),
+            date_to=arguments.get("date_to"),
+            limit=arguments.get("limit", 10),
+            offset=arguments.get("offset", 0),
+            with_highlights=with_highlights,
+            caller=caller,
+        )
+
+    def _call_coverage(self, arguments: Mapping[str, Any], _caller: Caller) -> Coverage:
+        return self.coverage(
+            by=arguments.get("by"), limit=arguments.get("limit", 50), offset=arguments.get("offset", 0)
+        )
+
+    def _call_reindex(self, arguments: Mapping[str, Any], _caller: Caller) -> ReindexReply:
+        return self.reindex(arguments.get("project"), full=arguments.get("full", False))
+
+    def _call_export(self, arguments: Mapping[str, Any], _caller: Caller) -> dict[str, Any]:
+        form = arguments.get("format", "markdown")
+        text = self.export_session(arguments["session_id"], form=form)
+        return {"session_id": arguments["session_id"], "format": form, "text": text}
+
+
+def _request(method: str, arguments: Mapping[str, Any]) -> SearchRequest:
+    filters = {name: arguments[name] for name in _FILTERS if name in arguments}
+    if "role" in filters:
+        filters["role"] = Role(filters["role"])
+    return SearchRequest(
+        query=arguments["query"],
+        mode=_SEARCHES[method],
+        filters=SearchFilters(**filters),
+        limit=arguments.get("limit", 10),
+        offset=arguments.get("offset", 0),
+        fuzzy_fallback=arguments.get("fuzzy_fallback", True),
+        rerank=arguments.get("rerank", True),
+        read=arguments.get("read", 0),
+        prefix_last=arguments.get("prefix_last", False),
+    )
+
+
+def _page(limit: int, offset: int) -> _Page:
+    if limit < 1 or offset < 0:
+        raise InvalidArgument(
+            "limit must be at least 1 and offset at least 0", f"You sent limit {limit} and offset {offset}.", ""
+        )
+    return _Page(min(limit, MAX_LIMIT), offset, MAX_LIMIT if limit > MAX_LIMIT else None)
+
+
+def _shown_paths(paths: Paths) -> dict[str, str]:
+    return {
+        "data": str(paths.data),
+        "database": str(paths.database),
+        "archive": str(paths.archive),
+        "knowledge": str(paths.knowledge),
+        "settings": str(paths.settings_file),
+        "log": str(paths.log_file),
+    }
+
+
+def _size(database: os.PathLike[str]) -> int:
+    total = 0
+    for suffix in ("", "-wal"):
+        try:
+            total += os.stat(f"{os.fspath(database)}{suffix}").st_size  # noqa: PTH116 - a name with a suffix
+        except FileNotFoundError:
+            continue
+    return total

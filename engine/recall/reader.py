@@ -1,0 +1,159 @@
+"""Reads messages in full: the exchange around a hit, and whole sessions page by page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.core import when
+from engine.core.errors import NotFound
+from engine.core.ids import parse_chunk_id
+from engine.core.models import MessageView, Position, Reading
+from engine.recall.markdown import session_markdown
+from engine.recall.sessions import session_row
+from engine.store import reading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from zoneinfo import ZoneInfo
+
+    from engine.core.models import Role
+    from engine.recall.raw import RawReader
+    from engine.store.connection import Connection
+    from engine.store.reading import MessageRow
+
+_SIDECHAIN_NOTE = "The message was said to or by a sub-agent; its neighbours are of the same sub-agent."
+
+
+class Reader:
+    """Reads messages over a connection that the caller lends.
+
+    Args:
+        raw: Re-reads lines.
+        zone: Of timestamps.
+    """
+
+    def __init__(self, raw: RawReader, zone: ZoneInfo) -> None:
+        self._raw = raw
+        self._zone = zone
+
+    def message_number(self, connection: Connection, identity: str) -> int:
+        """Return the number of the message that a chunk_id or message uuid names.
+
+        Raises:
+            NotFound: Nothing has this id.
+        """
+        text = identity.strip()
+        number = reading.message_by_uuid(connection, text)
+        if number is None and len(text) <= 14:
+            key, _ = parse_chunk_id(text)
+            number = reading.message_by_key(connection, key)
+        if number is None:
+            raise NotFound(
+                f"There is no message {text[:60]!r}",
+                "The id is misspelt, or the message was pruned.",
+                "Take chunk_id or message_uuid from a hit of hybrid_search or keyword_search.",
+            )
+        return number
+
+    def context(self, connection: Connection, identities: Sequence[str], *, before: int, after: int) -> Reading:
+        """Return messages with their neighbours in their sessions; what several ids share is told once.
+
+        Raises:
+            NotFound: An id names nothing.
+        """
+        asked = [self.message_number(connection, each) for each in identities]
+        rows = reading.messages(connection, asked)
+        sessions: dict[int, list[MessageRow]] = {}
+        for row in rows:
+            sessions.setdefault(row.session, []).append(row)
+        views: list[MessageView] = []
+        position: Position | None = None
+        for session, members in sessions.items():
+            side = any(row.is_sidechain for row in members)
+            order = reading.session_messages(connection, session, sidechains=side)
+            places = {number: index for index, number in enumerate(order)}
+            wanted: set[int] = set()
+            for row in members:
+                at = places.get(row.id)
+                if at is not None:
+                    wanted.update(range(max(0, at - before), min(len(order), at + after + 1)))
+            indexes = sorted(wanted)
+            if position is None and indexes:
+                position = Position(index=indexes[0], of=len(order))
+            agents = {row.agent for row in members}
+            shown = reading.messages(connection, [order[index] for index in indexes])
+            if side and not any(not row.is_sidechain for row in members):
+                shown = tuple(row for row in shown if row.agent in agents)
+            views += self._views(connection, shown, {row.id for row in members})
+        infos = reading.sessions_by_id(connection, sessions)
+        first, *others = [session_row(connection, infos[number], self._zone) for number in sessions]
+        return Reading(
+            messages=tuple(views),
+            session=first,
+            position=position or Position(index=0, of=len(views)),
+            note=_SIDECHAIN_NOTE if any(row.is_sidechain for row in rows) else None,
+            other_sessions=tuple(others) or None,
+        )
+
+    def session(
+        self,
+        connection: Connection,
+        session: int,
+        *,
+        offset: int,
+        limit: int,
+        roles: frozenset[Role] | None,
+        sidechains: bool,
+    ) -> Reading:
+        """Return one page of a session, in the order it was recorded."""
+        order = reading.session_messages(connection, session, sidechains=sidechains)
+        if roles is not None:
+            order = reading.with_roles(connection, order, roles)
+        page = order[offset : offset + limit]
+        views = self._views(connection, reading.messages(connection, page), set())
+        info = reading.sessions_by_id(connection, [session])[session]
+        following = offset + limit
+        return Reading(
+            messages=tuple(views),
+            session=session_row(connection, info, self._zone),
+            position=Position(index=min(offset, len(order)), of=len(order)),
+            next_offset=following if following < len(order) else None,
+        )
+
+    def exchange(self, connection: Connection, message_uuid: str) -> tuple[MessageView, ...]:
+        """Return the whole exchange a message belongs to: the prompt and all that answers it, without sub-agents."""
+        number = self.message_number(connection, message_uuid)
+        members = reading.exchange_messages(connection, number)
+        return tuple(self._views(connection, reading.messages(connection, members), {number}))
+
+    def export(self, connection: Connection, session: int, form: str) -> str:
+        """Return a whole session as one text: `markdown` to read, `jsonl` as Claude Code wrote it.
+
+        Sub-agents are in the JSON lines and left out of the Markdown, as in the session itself.
+        """
+        info = reading.sessions_by_id(connection, [session])[session]
+        order = reading.session_messages(connection, session, sidechains=form == "jsonl")
+        rows = reading.messages(connection, order)
+        if form == "jsonl":
+            lines = [found[1].decode("utf-8", "replace") for row in rows if (found := self._raw.line(row)) is not None]
+            return "".join(f"{line}\n" for line in dict.fromkeys(lines))
+        return session_markdown(session_row(connection, info, self._zone), self._views(connection, rows, set()))
+
+    def _views(self, connection: Connection, rows: Sequence[MessageRow], asked: set[int]) -> list[MessageView]:
+        views: list[MessageView] = []
+        for row in rows:
+            source, blocks = self._raw.blocks(connection, row)
+            view = MessageView(
+                message_uuid=row.uuid,
+                session_id=row.session_id,
+                timestamp=when.iso(row.time_ms, self._zone),
+                role=row.role,
+                is_sidechain=row.is_sidechain,
+                model=row.model,
+                source=source,
+                blocks=blocks,
+                removed=True if row.removed else None,
+            )
+            views.append(replace(view, in_hit=True) if row.id in asked else view)
+        return views

@@ -1,0 +1,87 @@
+"""Makes hits of ranked chunks: snippet, exchange, place, further sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.core import when
+from engine.core.ids import chunk_id
+from engine.core.models import Exchange, Hit, Role
+from engine.core.repository import relative_cwd
+from engine.core.text import shorten
+from engine.search.snippets import snippet_of
+from engine.store import reading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from zoneinfo import ZoneInfo
+
+    from engine.search.query import Query
+    from engine.store.connection import Connection
+    from engine.store.reading import ChunkRow, SessionInfo
+
+EXCHANGE_CHARACTERS = 200
+
+
+def make_hits(
+    connection: Connection, ranked: Sequence[tuple[int, float]], query: Query | None, zone: ZoneInfo
+) -> tuple[Hit, ...]:
+    """Return the hits of ranked (chunk, score) pairs, in their order; chunks that were deleted meanwhile are missing."""
+    rows = reading.chunk_rows(connection, [chunk for chunk, _ in ranked])
+    ends = reading.exchange_ends(connection, [row.exchange for row in rows.values() if _needs_exchange(row)])
+    sessions = reading.sessions_by_id(connection, [row.session for row in rows.values()])
+    also = reading.other_sessions(connection, [row.message for row in rows.values()])
+    return tuple(
+        _hit(rows[chunk], score, query, zone, ends, sessions, also) for chunk, score in ranked if chunk in rows
+    )
+
+
+def _needs_exchange(row: ChunkRow) -> bool:
+    return row.role != Role.USER
+
+
+def _hit(
+    row: ChunkRow,
+    score: float,
+    query: Query | None,
+    zone: ZoneInfo,
+    ends: dict[int, tuple[str | None, str | None]],
+    sessions: dict[int, SessionInfo],
+    also: dict[int, tuple[str, ...]],
+) -> Hit:
+    snippet = snippet_of(row.text, query)
+    session = sessions.get(row.session)
+    return Hit(
+        chunk_id=chunk_id(row.key, row.block),
+        message_uuid=row.uuid,
+        session_id=row.session_id,
+        project=row.project,
+        cwd=relative_cwd(row.cwd, row.project),
+        timestamp=when.iso(row.time_ms, zone),
+        role=row.role,
+        kind=row.kind,
+        signal=row.signal,
+        is_sidechain=row.is_sidechain,
+        score=score,
+        snippet=snippet.text,
+        marks=snippet.marks,
+        tool=row.tool,
+        session_title=None if session is None or session.title is None else shorten(session.title, 120),
+        on_disk=row.on_disk,
+        exchange=_exchange(row, ends.get(row.exchange)),
+        also_in=also.get(row.message),
+    )
+
+
+def _exchange(row: ChunkRow, ends: tuple[str | None, str | None] | None) -> Exchange | None:
+    if ends is None:
+        return None
+    prompt, answer = ends
+    # The hit itself shows what it is part of: an answer is not repeated beside itself.
+    own_answer = row.role == Role.ASSISTANT and row.kind == "text" and answer is not None and answer == row.text
+    exchange = Exchange(
+        prompt=None if prompt is None else shorten(prompt, EXCHANGE_CHARACTERS),
+        answer=None if answer is None or own_answer else shorten(answer, EXCHANGE_CHARACTERS),
+    )
+    return None if exchange == Exchange() else exchange
+

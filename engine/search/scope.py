@@ -1,0 +1,200 @@
+"""Turns what a caller asks for (project, dates, session, kinds) into numbers the store can filter by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.core import when
+from engine.core.errors import Ambiguous, InvalidArgument, NotFound
+from engine.core.models import DateRange, Kind, Role
+from engine.core.repository import repository_of
+from engine.store import filters as store_filters
+from engine.store import names as store_names
+from engine.store import reading
+from engine.store.filters import ChunkFilter
+from engine.transcripts.signals import is_own_tool
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from engine.core.models import Caller, SearchFilters
+    from engine.core.when import TimeSpan
+    from engine.store.connection import Connection
+
+_LOW_ROLES = frozenset({Role.TOOL, Role.INJECTED, Role.SUMMARY})
+_TOOL_KINDS = (Kind.TOOL_USE, Kind.TOOL_RESULT)
+
+
+@dataclass(frozen=True, slots=True)
+class InView:
+    """What the caller still has before its eyes: its own session after the last compaction."""
+
+    session: int
+    after: int
+    """Number of the last compaction summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A question's filters, resolved."""
+
+    chunks: ChunkFilter
+    range: DateRange | None
+    no_such_project: bool = False
+    """The project filter fits no working directory at all."""
+
+
+def date_range(span: TimeSpan, zone: ZoneInfo) -> DateRange | None:
+    """Return a span as replies echo it; the end is its last second."""
+    if span.is_open:
+        return None
+    end = None if span.end_ms is None else span.end_ms - 1
+    return DateRange(date_from=when.iso(span.start_ms, zone), date_to=when.iso(end, zone))
+
+
+def project_folders(
+    connection: Connection, project: str | None, caller: Caller
+) -> tuple[tuple[int, ...] | None, str | None]:
+    """Return (working directories, the caller's repository when asked by `"."`); None for all of them.
+
+    Raises:
+        InvalidArgument: `"."` from a caller that has no working directory.
+    """
+    if project is None:
+        return None, None
+    if project != ".":
+        return store_filters.folders_matching(connection, project), None
+    here = repository_here(caller)
+    if here is None:
+        raise InvalidArgument(
+            'project "." means the caller\'s repository, and this caller has none',
+            "",
+            "Call again with a part of the project's path.",
+        )
+    return store_filters.folders_below(connection, here), here
+
+
+def repository_here(caller: Caller) -> str | None:
+    """Return the repository the caller works in, with its worktrees, None when it is unknown."""
+    place = caller.project_dir or caller.cwd
+    return None if place is None else repository_of(place) or place
+
+
+def apart_folders(
+    connection: Connection, patterns: tuple[str, ...], allowed: tuple[int, ...] | None, caller: Caller
+) -> tuple[int, ...]:
+    """Return the working directories that answer only when asked from inside them or named (`privacy.projects_apart`)."""
+    if not patterns:
+        return ()
+    here = repository_here(caller)
+    inside = set(store_filters.folders_below(connection, here)) if here is not None else set[int]()
+    kept = inside | set(allowed or ())
+    apart = {number for pattern in patterns for number in store_filters.folders_matching(connection, pattern)}
+    return tuple(sorted(apart - kept))
+
+
+def session_number(connection: Connection, session: str) -> int:
+    """Return the number of the session with this id or unique prefix.
+
+    Raises:
+        NotFound: No session's id begins like this.
+        Ambiguous: Several do.
+    """
+    found = reading.find_sessions(connection, session.strip()) if session.strip() else ()
+    exact = [number for number, name in found if name == session.strip().lower()]
+    if exact:
+        return exact[0]
+    if not found:
+        raise NotFound(
+            f"There is no session {session[:60]!r}", "", "list_sessions lists the sessions with their ids."
+        )
+    if len(found) > 1:
+        names = tuple(name for _, name in found)
+        raise Ambiguous(
+            f"Several sessions begin with {session[:60]!r}",
+            "",
+            "Call again with more of the id: " + ", ".join(names) + ".",
+            candidates=names,
+        )
+    return found[0][0]
+
+
+def resolve(
+    connection: Connection,
+    filters: SearchFilters,
+    caller: Caller,
+    *,
+    zone: ZoneInfo,
+    now_s: float,
+    apart: tuple[str, ...],
+    in_view: InView | None,
+) -> Scope:
+    """Return a question's filters as the store takes them.
+
+    Raises:
+        InvalidArgument: A date, word or combination that is not understood.
+        NotFound: The session does not exist.
+        Ambiguous: The session's prefix fits several.
+    """
+    span = when.resolve(
+        when=filters.when, date_from=filters.date_from, date_to=filters.date_to, zone=zone, now_s=now_s
+    )
+    folders, _ = project_folders(connection, filters.project, caller)
+    session = None
+    if filters.session == "current":
+        if in_view is None:
+            raise NotFound(
+                "The current session cannot be told",
+                "No transcript of this project holds the present call yet.",
+                "Call again with the session's id; list_sessions lists them.",
+            )
+        session = in_view.session
+    elif filters.session is not None:
+        session = session_number(connection, filters.session)
+    kinds = _kinds(filters.kind)
+    tools = None
+    own: tuple[int, ...] = ()
+    known = store_names.tool_names(connection)
+    if filters.tool is not None:
+        wanted = filters.tool.casefold()
+        exact = tuple(number for number, name in known if name.casefold() == wanted)
+        # `mcp__server__tool` is also found by the part that people remember.
+        tools = exact or tuple(number for number, name in known if wanted in name.casefold())
+    else:
+        own = tuple(number for number, name in known if is_own_tool(name))
+    low = (
+        filters.include_low_signal
+        or filters.role in _LOW_ROLES
+        or filters.tool is not None
+        or (kinds is not None and not {Kind.TEXT, Kind.THINKING} & set(kinds))
+    )
+    hide_view = in_view is not None and session is None and not filters.include_current
+    chunk_filter = ChunkFilter(
+        span=span,
+        folders=folders,
+        session=session,
+        role=filters.role,
+        kinds=kinds,
+        tools=tools,
+        hidden_tools=own,
+        hidden_folders=apart_folders(connection, apart, folders, caller),
+        low_signal=low,
+        sidechains=filters.include_sidechains,
+        in_view_session=in_view.session if in_view is not None and hide_view else None,
+        in_view_after=in_view.after if in_view is not None else 0,
+    )
+    return Scope(chunk_filter, date_range(span, zone), no_such_project=folders == ())
+
+
+def _kinds(kind: str | None) -> tuple[Kind, ...] | None:
+    if kind is None:
+        return None
+    if kind == "tool":
+        return _TOOL_KINDS
+    try:
+        return (Kind(kind),)
+    except ValueError as exc:
+        raise InvalidArgument(
+            f"kind does not know {kind[:40]!r}", "", "It takes: tool, " + ", ".join(each.value for each in Kind) + "."
+        ) from exc

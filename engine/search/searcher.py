@@ -1,0 +1,154 @@
+"""Answers a search: resolves its filters, ranks, corrects typos, makes the page of hits and says what it left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from engine.core.models import IndexShare, SearchMode, SearchReply
+from engine.search import fuzzy, scope
+from engine.search.hits import make_hits
+from engine.search.query import Query, read_query
+from engine.search.ranking import Ranking, RankingMemory, rank
+from engine.store import coverage, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from zoneinfo import ZoneInfo
+
+    from engine.core.clock import Clock
+    from engine.core.models import Caller, SearchRequest
+    from engine.search.scope import InView, Scope
+    from engine.store.connection import Connection
+
+MAX_LIMIT = 500
+"""More hits than anybody reads; a larger limit is answered as this and said in `limit_applied`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A ranking with what belongs to it on every page."""
+
+    ranking: Ranking
+    query: Query
+    corrected: bool
+    low_signal: int
+    in_view: int
+
+
+class Searcher:
+    """Searches over a read-only connection that the caller lends.
+
+    Args:
+        zone: Days and timestamps.
+        clock: Now.
+        apart: `privacy.projects_apart`.
+        files_pending: How many transcripts still wait to be read.
+    """
+
+    def __init__(
+        self, *, zone: ZoneInfo, clock: Clock, apart: tuple[str, ...], files_pending: Callable[[], int]
+    ) -> None:
+        self._zone = zone
+        self._clock = clock
+        self._apart = apart
+        self._files_pending = files_pending
+        self._memory = RankingMemory(clock)
+
+    def search(
+        self, connection: Connection, request: SearchRequest, caller: Caller, in_view: InView | None
+    ) -> SearchReply:
+        """Return one page of hits.
+
+        Raises:
+            InvalidArgument: A filter that is not understood.
+            NotFound: A session that does not exist.
+            Ambiguous: A session prefix that fits several.
+        """
+        where = scope.resolve(
+            connection,
+            request.filters,
+            caller,
+            zone=self._zone,
+            now_s=self._clock.now(),
+            apart=self._apart,
+            in_view=in_view,
+        )
+        query = read_query(request.query, prefix_last=request.prefix_last)
+        answer = self._answer(connection, request, query, where)
+        limit = min(request.limit, MAX_LIMIT)
+        ranking = answer.ranking
+        page = range(request.offset, min(len(ranking), request.offset + limit))
+        hits = make_hits(
+            connection, [(ranking.chunks[i], ranking.scores[i]) for i in page], answer.query, self._zone
+        )
+        following = request.offset + limit
+        projects = None
+        if not len(ranking) and request.filters.project is not None and query.terms:
+            everywhere = replace(where.chunks, folders=None)
+            projects = words.folders_with(connection, answer.query.strict, everywhere, 3) or None
+        chunks = coverage.chunk_count(connection)
+        return SearchReply(
+            note=self._note(request, query, answer, where, projects),
+            hits=hits,
+            total=len(ranking),
+            next_offset=following if following < len(ranking) else None,
+            mode=SearchMode(requested=request.mode, realised="keyword"),
+            coverage=IndexShare(chunks=chunks, embedded=0, percent=0.0 if chunks else 100.0),
+            range=where.range,
+            excluded=answer.in_view or None,
+            corrected_query=answer.query.text if answer.corrected else None,
+            low_signal_matches=answer.low_signal or None,
+            limit_applied=MAX_LIMIT if request.limit > MAX_LIMIT else None,
+            projects=projects,
+        )
+
+    def _answer(self, connection: Connection, request: SearchRequest, query: Query, where: Scope) -> _Answer:
+        key = (query, where.chunks, request.fuzzy_fallback)
+        if request.offset:
+            kept = self._memory.get(key)
+            if kept is not None and isinstance(kept.extra, _Answer):
+                return kept.extra
+        answer = self._strict(connection, query, where, corrected=False)
+        if not len(answer.ranking) and not answer.low_signal and not answer.in_view and request.fuzzy_fallback:
+            other = fuzzy.corrected(connection, query)
+            if other is not None:
+                second = self._strict(connection, other, where, corrected=True)
+                if len(second.ranking) or second.low_signal:
+                    answer = second
+        self._memory.put(key, answer.ranking, answer)
+        return answer
+
+    def _strict(self, connection: Connection, query: Query, where: Scope, *, corrected: bool) -> _Answer:
+        if not query.terms or where.no_such_project:
+            return _Answer(rank((), 0), query, corrected, 0, 0)
+        matches = words.ranked(connection, query.strict, where.chunks)
+        ranking = rank(matches, int(self._clock.now() * 1000))
+        hidden = words.hidden(connection, query.strict, where.chunks)
+        return _Answer(ranking, query, corrected, hidden.low_signal, hidden.in_view)
+
+    def _note(
+        self, request: SearchRequest, query: Query, answer: _Answer, where: Scope, projects: tuple[str, ...] | None
+    ) -> str | None:
+        parts: list[str] = []
+        if not query.terms:
+            return "The query holds no word that can be searched; use letters, digits or a file name."
+        if answer.corrected:
+            parts.append("Nothing matched as typed; these hits are for corrected_query.")
+        if query.ignored:
+            parts.append(f"Only the first {len(query.terms)} words were searched.")
+        if not len(answer.ranking):
+            if where.no_such_project:
+                parts.append("No project matches the project filter; list_sessions shows the projects.")
+            elif projects:
+                parts.append("Nothing in this project; `projects` names where the words do occur.")
+            elif answer.low_signal:
+                parts.append("Only low-signal text (tool output, injected text) matches: set include_low_signal.")
+            elif answer.in_view:
+                parts.append("Only your present session matches: set include_current to see it.")
+            elif len(query.terms) > 1:
+                parts.append("No chunk holds all of these words; try fewer or other words.")
+        pending = self._files_pending()
+        if pending:
+            parts.append(f"{pending} transcripts are still being read; an answer may be missing.")
+        return " ".join(parts) or None

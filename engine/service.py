@@ -1,0 +1,424 @@
+"""The composition root: builds the engine's rooms, starts them in order and stops them in reverse.
+
+Start: folders, lock, database with its migrations, reading, watching, the socket last: the door opens when the house
+stands. Stop is the exact reverse, every step bounded, late ones named.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from filelock import FileLock, Timeout
+
+from engine import __version__
+from engine.api import EngineApi
+from engine.arguments import validate
+from engine.core.errors import EngineAlreadyRunning, StorageFailure
+from engine.core.events import ChunksAdded, EngineStateChanged, EventHub, StatusChanged
+from engine.core.models import (
+    Caller,
+    EmbeddingStatus,
+    EngineStatus,
+    IngestStatus,
+    Job,
+    Notice,
+    ReindexReply,
+)
+from engine.core.settings import RootSetting, save_setting
+from engine.core.when import iso
+from engine.core.workers import Worker
+from engine.core.zone import zone_of
+from engine.ingest.pipeline import Ingestor
+from engine.ingest.scanner import existing_roots
+from engine.ingest.watcher import Watcher
+from engine.store.connection import ReaderPool
+from engine.store.writer import StoreWriter
+from engine.transcripts.discovery import Root, claude_roots
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator
+
+    from engine.core.clock import Clock
+    from engine.core.paths import Paths
+    from engine.core.settings import Settings
+    from engine.ingest.pipeline import IngestProgress
+    from engine.ipc.calls import Progress
+    from engine.ipc.protocol import JsonObject, JsonValue
+    from engine.ipc.server import IpcServer
+    from engine.ipc.session import Client, Session
+    from engine.mcp.session import McpSessions
+    from engine.store.batches import BatchResult
+
+logger = logging.getLogger(__name__)
+
+QUERY_THREADS = 4
+"""Searches at a time: SQLite answers in milliseconds, more threads only wait for the two cores."""
+
+
+class EngineState(StrEnum):
+    """The engine's life."""
+
+    STOPPED = "stopped"
+    STARTING = "starting"
+    RUNNING = "running"
+    DEGRADED = "degraded"
+    """A worker gave up; `reason` says which. What still works goes on."""
+    STOPPING = "stopping"
+
+
+class Engine:
+    """One data directory's engine.
+
+    Args:
+        paths: Where everything lies.
+        settings: The person's.
+        clock: Time.
+        roots: Transcript roots; None finds them from the environment, the home folder and the settings.
+    """
+
+    def __init__(
+        self, paths: Paths, settings: Settings, clock: Clock, *, roots: tuple[Root, ...] | None = None
+    ) -> None:
+        self.paths = paths
+        self.settings = settings
+        self.events = EventHub()
+        self._clock = clock
+        self._fixed_roots = roots
+        self._zone = zone_of(settings.time_zone)
+        self._state = EngineState.STOPPED
+        self._reason: str | None = None
+        self._started_at = 0.0
+        self._lock = FileLock(paths.lock_file, timeout=0)
+        self._writer = StoreWriter(paths.database)
+        self._readers = ReaderPool(paths.database)
+        self._ingestor = Ingestor(
+            self._writer,
+            self._roots,
+            clock=clock,
+            on_committed=self._committed,
+            is_excluded=_exclusion(settings.transcripts_exclude_projects),
+        )
+        self._watcher = Watcher(self._ingestor, self._roots, clock)
+        self._workers: list[Worker] = []
+        self._queries: ThreadPoolExecutor | None = None
+        self._sessions: McpSessions | None = None
+        self._server: IpcServer | None = None
+        self._job: Job | None = None
+        self._jobs = 0
+        self._last_client_at = 0.0
+        self.api = EngineApi(
+            self._readers, paths=paths, settings=settings, zone=self._zone, clock=clock, control=self
+        )
+
+    # Life ------------------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> EngineState:
+        """Where in its life the engine is."""
+        return self._state
+
+    def start(self, *, watch: bool = True, serve: bool | None = None) -> None:
+        """Start everything.
+
+        Args:
+            watch: Read what is there and watch for changes, in the background. Without it call `run_once`.
+            serve: Open the local socket; by default when watching.
+
+        Raises:
+            EngineAlreadyRunning: Another engine owns this data directory.
+            StorageFailure: The database cannot be opened.
+            OSError: The folders cannot be made.
+        """
+        self._change(EngineState.STARTING)
+        self._started_at = self._last_client_at = self._clock.monotonic()
+        self.paths.ensure()
+        try:
+            self._lock.acquire()
+        except Timeout as exc:
+            self._change(EngineState.STOPPED)
+            raise EngineAlreadyRunning(
+                "Backscroll is already running",
+                f"Another engine owns {self.paths.data}.",
+                "Use that one: `backscroll status` shows it.",
+            ) from exc
+        try:
+            self._writer.start()
+            self._remember_roots()
+            if watch:
+                self._begin("engine-ingest", self._ingestor.run)
+                self._begin("engine-watch", self._watcher.run)
+            if watch if serve is None else serve:
+                self._open_door()
+        except BaseException:
+            self.stop()
+            raise
+        self._change(EngineState.RUNNING)
+
+    def stop(self) -> tuple[str, ...]:
+        """Stop everything, in reverse. Idempotent. Returns the names of what did not end in time."""
+        if self._state is EngineState.STOPPED:
+            return ()
+        self._change(EngineState.STOPPING)
+        late: list[str] = []
+        if self._server is not None:
+            late += self._server.stop()
+        if self._sessions is not None and not self._sessions.stop():
+            late.append("engine-loop")
+        if self._queries is not None:
+            self._queries.shutdown(wait=True, cancel_futures=True)
+        for worker in self._workers:
+            worker.stopping.set()
+        self._ingestor.close()
+        late += [worker.name for worker in reversed(self._workers) if not worker.stop()]
+        if not self._writer.close():
+            late.append("engine-writer")
+        self._readers.close()
+        self._lock.release()
+        for name in late:
+            logger.warning("Thread %s did not end in time", name)
+        self._change(EngineState.STOPPED)
+        return tuple(late)
+
+    def run_once(
+        self,
+        *,
+        until: Literal["keyword", "all"] = "all",  # noqa: ARG002 - embedding comes with search by meaning
+        on_progress: Callable[[IngestProgress], None] | None = None,
+    ) -> IngestProgress:
+        """Read everything there is, on the caller's thread, and return when it is searchable.
+
+        Args:
+            until: `keyword` ends when every chunk can be found by its words, `all` when it is embedded too.
+            on_progress: Called after each file.
+
+        Raises:
+            StorageFailure: The database refused.
+        """
+        self._ingestor.scan()
+        while (task := self._ingestor.queue.get(0)) is not None:
+            self._ingestor.process(task)
+            if on_progress is not None:
+                on_progress(self._ingestor.progress)
+        self._ingestor.settle()
+        progress = self._ingestor.progress
+        if progress.problem is not None:
+            raise progress.problem
+        if on_progress is not None:
+            on_progress(progress)
+        return progress
+
+    def pause(self) -> None:
+        """Stop indexing after the present file."""
+        self._ingestor.pause()
+        self.events.publish(StatusChanged())
+
+    def resume(self) -> None:
+        """Go on indexing."""
+        self._ingestor.resume()
+        self.events.publish(StatusChanged())
+
+    @property
+    def idle_s(self) -> float:
+        """For how long no client has been connected and nothing was left to do. 0 while there is one."""
+        now = self._clock.monotonic()
+        busy = self._ingestor.progress.files_pending and not self._ingestor.is_paused
+        if self.clients() or busy:
+            self._last_client_at = now
+        return now - self._last_client_at
+
+    def _begin(self, name: str, loop: Callable[[threading.Event], None]) -> None:
+        worker = Worker(name, loop, clock=self._clock, on_failed=self._degrade)
+        self._workers.append(worker)
+        worker.start()
+
+    def _open_door(self) -> None:
+        from engine.ipc.server import IpcServer  # noqa: PLC0415 - one-shot runs need no socket and no MCP
+        from engine.mcp.catalogue import Catalogue  # noqa: PLC0415 - `import mcp` takes 0.7 s
+        from engine.mcp.session import McpSessions  # noqa: PLC0415 - as above
+        from engine.mcp.shim_catalogue import write_catalogues  # noqa: PLC0415 - as above
+
+        self._queries = ThreadPoolExecutor(QUERY_THREADS, thread_name_prefix="engine-query")
+        catalogue = Catalogue(self.api.methods)
+        self._sessions = McpSessions(self.api, catalogue, version=__version__, queries=self._queries)
+        self._sessions.start()
+        write_catalogues(self.paths, self._sessions)
+        self._server = IpcServer(
+            self.paths,
+            version=__version__,
+            on_session=self._serve_session,
+            on_call=self._answer,
+            state=lambda: self._state.value,
+        )
+        self._server.start()
+
+    def _serve_session(self, session: Session) -> None:
+        if self._sessions is not None:
+            self._sessions.serve(session, caller=_caller(session.client, is_model=True), toolset=session.client.toolset)
+
+    def _answer(
+        self, client: Client, method: str, arguments: JsonObject, progress: Progress, cancelled: threading.Event
+    ) -> JsonValue:
+        return self.api.call(
+            method,
+            validate(method, arguments),
+            caller=_caller(client, is_model=False),
+            progress=progress,
+            cancelled=cancelled,
+        )
+
+    def _change(self, state: EngineState, reason: str | None = None) -> None:
+        self._state = state
+        self._reason = reason
+        self.events.publish(EngineStateChanged(state, reason))
+
+    def _degrade(self, worker: str) -> None:
+        self._change(EngineState.DEGRADED, f"{worker} failed four times within ten minutes and was given up")
+
+    def _committed(self, results: tuple[BatchResult, ...]) -> None:
+        sessions = tuple({session for result in results for session in result.sessions})
+        self.events.publish(ChunksAdded(sum(result.chunks for result in results), sessions))
+
+    # Roots -----------------------------------------------------------------------------------------------------
+
+    def _roots(self) -> tuple[Root, ...]:
+        if self._fixed_roots is not None:
+            return self._fixed_roots
+        named = tuple(Root(Path(each.path).expanduser(), each.label) for each in self.settings.transcripts_roots)
+        return claude_roots(os.environ, Path.home()) + named
+
+    def _remember_roots(self) -> None:
+        """Note roots that only the environment names: an app started at login does not see that environment."""
+        if self._fixed_roots is not None:
+            return
+        noted = {Path(each.path).expanduser() for each in self.settings.transcripts_roots}
+        found = existing_roots(tuple(root for root in self._roots() if root.from_environment))
+        new = [root for root in found if root.path not in noted]
+        if new:
+            listed = [
+                *self.settings.transcripts_roots,
+                *(RootSetting(path=str(root.path), label=root.label) for root in new),
+            ]
+            value = [{"path": str(each.path), "label": each.label} for each in listed]
+            save_setting(self.paths.settings_file, "transcripts.roots", value)
+
+    # What the front door asks of the engine ----------------------------------------------------------------------
+
+    def engine_status(self) -> EngineStatus:
+        """State, process, uptime."""
+        uptime = self._clock.monotonic() - self._started_at
+        return EngineStatus(state=self._state.value, pid=os.getpid(), version=__version__, uptime_s=uptime)
+
+    def ingest_status(self) -> IngestStatus:
+        """What reading is doing."""
+        progress = self._ingestor.progress
+        state = "watching"
+        if self._ingestor.is_paused:
+            state = "paused"
+        elif progress.files_pending:
+            state = "indexing"
+        elif self._watcher.state.polling:
+            state = "polling"
+        elif not self._workers:
+            state = "stopped"
+        rate = progress.rate
+        return IngestStatus(
+            state=state,
+            files_pending=progress.files_pending,
+            bytes_pending=progress.bytes_pending,
+            rate=rate,
+            eta_s=progress.bytes_pending / rate if rate and progress.bytes_pending else None,
+            last_at=iso(progress.last_ms, self._zone),
+        )
+
+    def embedding_status(self) -> EmbeddingStatus:
+        """What embedding is doing."""
+        return EmbeddingStatus(state="off", backlog=0, reason="This version searches by words only.")
+
+    def notices(self) -> tuple[Notice, ...]:
+        """What the person should know, with what to do."""
+        found: list[Notice] = []
+        if self._reason is not None:
+            found.append(Notice(id="degraded", text=self._reason, hint="Start Backscroll again; the log says why."))
+        watching = self._watcher.state
+        if watching.polling:
+            found.append(Notice(id="polling", text=watching.reason or "", hint=watching.hint or ""))
+        problem = self._ingestor.progress.problem
+        if isinstance(problem, StorageFailure):
+            found.append(Notice(id=problem.code, text=f"{problem.title}. {problem.message}", hint=problem.hint))
+        if not existing_roots(self._roots()):
+            found.append(
+                Notice(
+                    id="no_history",
+                    text="No transcripts of Claude Code were found on this machine.",
+                    hint="Use Claude Code once, or name a folder in the setting transcripts.roots.",
+                )
+            )
+        return tuple(found)
+
+    def clients(self) -> int:
+        """Connected shims and programs."""
+        return 0 if self._server is None else len(self._server.clients())
+
+    def job(self) -> Job | None:
+        """The last long work that was asked for, with its progress."""
+        job = self._job
+        if job is None:
+            return None
+        left = self._ingestor.progress.files_pending
+        done = max(0, job.total - left)
+        return Job(id=job.id, kind=job.kind, done=done, total=job.total, state="running" if left else "done")
+
+    def reindex(self, project: str | None, *, full: bool) -> ReindexReply:
+        """Queue a look at every transcript (`full`: reading them anew) and return at once.
+
+        Raises:
+            StorageFailure: The database refused.
+        """
+        queued = self._ingestor.scan(force=full, project=project)
+        self._jobs += 1
+        self._job = Job(id=f"reindex-{self._jobs}", kind="reindex", done=0, total=queued, state="queued")
+        note = None if queued else "Everything is indexed already; `full` reads all of it anew."
+        return ReindexReply(job=self._job.id, queued_files=queued, note=note)
+
+
+@contextmanager
+def open_reader(paths: Paths, settings: Settings, clock: Clock) -> Iterator[EngineApi]:
+    """Open the database read-only, for a question while no engine runs.
+
+    Raises:
+        StoreMissing: There is no database yet.
+        StorageFailure: It cannot be read.
+    """
+    readers = ReaderPool(paths.database)
+    try:
+        yield EngineApi(
+            readers, paths=paths, settings=settings, zone=zone_of(settings.time_zone), clock=clock, control=None
+        )
+    finally:
+        readers.close()
+
+
+def _caller(client: Client, *, is_model: bool) -> Caller:
+    return Caller(
+        cwd=client.cwd, project_dir=client.project_dir, session_id=client.session_id, is_model=is_model
+    )
+
+
+def _exclusion(patterns: tuple[str, ...]) -> Callable[[str | None], bool]:
+    """Return the test for working directories that must not be indexed: the pattern itself, or anything below it."""
+    expanded = tuple(os.path.expanduser(each).rstrip("/\\") for each in patterns)  # noqa: PTH111 - patterns are no paths
+
+    def is_excluded(cwd: str | None) -> bool:
+        if cwd is None or not expanded:
+            return False
+        return any(fnmatch.fnmatchcase(cwd, each) or fnmatch.fnmatchcase(cwd, f"{each}[/\\]*") for each in expanded)
+
+    return is_excluded

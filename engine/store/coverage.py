@@ -1,0 +1,120 @@
+"""Counts of what is indexed, for `status` and `coverage`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.core.models import Kind, Role
+from engine.store.codes import KINDS, ROLES
+
+if TYPE_CHECKING:
+    import apsw
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The whole index in numbers."""
+
+    files_seen: int
+    files_indexed: int
+    files_gone: int
+    files_unreadable: int
+    sessions: int
+    messages: int
+    prompts: int
+    answers: int
+    tool_calls: int
+    chunks: int
+    damaged: int
+    salvaged: int
+
+
+def counts(connection: apsw.Connection) -> Counts:
+    """Return the numbers of the whole index."""
+    seen, indexed, gone, unreadable = connection.execute(
+        """SELECT count(*), coalesce(sum(error IS NULL), 0), coalesce(sum(gone_ms IS NOT NULL), 0),
+           coalesce(sum(error IS NOT NULL), 0) FROM files"""
+    ).fetchone()
+    sessions = connection.execute("SELECT count(DISTINCT session_id) FROM files").fetchone()[0]
+    messages, prompts, answers = connection.execute(
+        f"""SELECT count(*), coalesce(sum(role = {ROLES[Role.USER]} AND sidechain = 0), 0),
+            coalesce(sum(role = {ROLES[Role.ASSISTANT]}), 0) FROM messages"""  # noqa: S608 - numbers of ours
+    ).fetchone()
+    chunks, calls = connection.execute(
+        f"SELECT count(*), coalesce(sum(kind = {KINDS[Kind.TOOL_USE]}), 0) FROM chunks"  # noqa: S608 - numbers of ours
+    ).fetchone()
+    damaged, salvaged = connection.execute(
+        "SELECT coalesce(sum(salvaged = 0), 0), coalesce(sum(salvaged), 0) FROM problems"
+    ).fetchone()
+    return Counts(
+        seen, indexed, gone, unreadable, sessions, messages, prompts, answers, calls, chunks, damaged, salvaged
+    )
+
+
+def chunk_count(connection: apsw.Connection) -> int:
+    """Return how many chunks there are."""
+    return int(connection.execute("SELECT count(*) FROM chunks").fetchone()[0])
+
+
+def unknown_types(connection: apsw.Connection) -> dict[str, int]:
+    """Return how many lines of each unknown type were kept aside."""
+    return dict(
+        connection.execute("SELECT type, sum(lines) FROM kept_types WHERE known = 0 GROUP BY type ORDER BY type")
+    )
+
+
+def problems(connection: apsw.Connection, limit: int) -> tuple[tuple[str, str, int | None, int | None], ...]:
+    """Return (file, what, line, offset) of files and lines that could not be read whole."""
+    rows = connection.execute(
+        """SELECT r.path || '/' || f.path, f.error, NULL, NULL FROM files f JOIN roots r ON r.id = f.root_id
+           WHERE f.error IS NOT NULL
+           UNION ALL
+           SELECT r.path || '/' || f.path, p.what, p.line, p.offset FROM problems p
+           JOIN files f ON f.id = p.file_id JOIN roots r ON r.id = f.root_id LIMIT ?""",
+        (limit,),
+    )
+    return tuple((row[0], row[1], row[2], row[3]) for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCounts:
+    """The numbers of one project or one day."""
+
+    name: str
+    chunks: int
+    messages: int
+    sessions: int
+
+
+def by_project(connection: apsw.Connection, limit: int, offset: int) -> tuple[tuple[GroupCounts, ...], int]:
+    """Return the numbers of each project, largest first, and how many projects there are."""
+    rows = connection.execute(
+        """SELECT coalesce(p.path, ''), count(*), count(DISTINCT c.message_id), count(DISTINCT c.session_id)
+           FROM chunks c LEFT JOIN folders f ON f.id = c.folder_id LEFT JOIN projects p ON p.id = f.project_id
+           GROUP BY p.path ORDER BY count(*) DESC, p.path LIMIT ? OFFSET ?""",
+        (limit, offset),
+    )
+    total = connection.execute(
+        "SELECT count(DISTINCT coalesce(f.project_id, 0)) FROM chunks c LEFT JOIN folders f ON f.id = c.folder_id"
+    ).fetchone()[0]
+    return tuple(GroupCounts(*row) for row in rows), int(total)
+
+
+def by_quarter_hour(connection: apsw.Connection) -> tuple[tuple[int, int, int], ...]:
+    """Return (quarter of an hour since 1970, chunks, messages): small enough to be summed into any zone's days."""
+    return tuple(
+        (row[0], row[1], row[2])
+        for row in connection.execute(
+            """SELECT time_ms / 900000, count(*), count(DISTINCT message_id) FROM chunks WHERE time_ms IS NOT NULL
+               GROUP BY time_ms / 900000 ORDER BY 1"""
+        )
+    )
+
+
+def totals(connection: apsw.Connection) -> tuple[int, int]:
+    """Return how many sessions and messages there are."""
+    row = connection.execute(
+        "SELECT (SELECT count(DISTINCT session_id) FROM files), (SELECT count(*) FROM messages)"
+    ).fetchone()
+    return int(row[0]), int(row[1])

@@ -1,0 +1,128 @@
+"""SQL conditions for filters, built once for every kind of search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engine.core.models import Kind, Role, Signal
+from engine.store.codes import KINDS, ROLES, SIGNALS
+
+if TYPE_CHECKING:
+    import apsw
+
+    from engine.core.when import TimeSpan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkFilter:
+    """Which chunks may be found, with names resolved to the database's numbers."""
+
+    span: TimeSpan
+    folders: tuple[int, ...] | None = None
+    """Working directories; None for all."""
+    session: int | None = None
+    role: Role | None = None
+    kinds: tuple[Kind, ...] | None = None
+    tools: tuple[int, ...] | None = None
+    hidden_tools: tuple[int, ...] = ()
+    """Backscroll's own calls."""
+    hidden_folders: tuple[int, ...] = ()
+    """Projects that answer only when asked from inside or by name."""
+    low_signal: bool = False
+    sidechains: bool = False
+    in_view_session: int | None = None
+    in_view_after: int = 0
+    """Messages of `in_view_session` with a greater id are still in the caller's view."""
+
+
+@dataclass(slots=True)
+class Conditions:
+    """SQL text and its values."""
+
+    parts: list[str] = field(default_factory=lambda: list[str]())
+    values: list[object] = field(default_factory=lambda: list[object]())
+
+    def add(self, sql: str, *values: object) -> None:
+        """Add a condition that must hold."""
+        self.parts.append(sql)
+        self.values.extend(values)
+
+    def one_of(self, column: str, numbers: tuple[int, ...], *, negate: bool = False) -> None:
+        """Add a condition on membership. The numbers are ours, so they stand in the text."""
+        listed = ", ".join(str(int(each)) for each in numbers)
+        if negate:
+            self.parts.append(f"({column} IS NULL OR {column} NOT IN ({listed}))")
+        else:
+            self.parts.append(f"{column} IN ({listed})")
+
+    @property
+    def sql(self) -> str:
+        """The conditions joined, `1` when there is none."""
+        return " AND ".join(self.parts) or "1"
+
+
+def conditions(chunk_filter: ChunkFilter, *, with_signal: bool = True) -> Conditions:
+    """Return the filter as SQL over table `chunks` named `c`.
+
+    Args:
+        chunk_filter: What may be found.
+        with_signal: False leaves the signal and the caller's view out, for counting what they hide.
+    """
+    where = Conditions()
+    if chunk_filter.span.start_ms is not None:
+        where.add("c.time_ms >= ?", chunk_filter.span.start_ms)
+    if chunk_filter.span.end_ms is not None:
+        where.add("c.time_ms < ?", chunk_filter.span.end_ms)
+    if chunk_filter.folders is not None:
+        where.one_of("c.folder_id", chunk_filter.folders)
+    if chunk_filter.hidden_folders:
+        where.one_of("c.folder_id", chunk_filter.hidden_folders, negate=True)
+    if chunk_filter.session is not None:
+        where.add(
+            "(c.session_id = ? OR c.message_id IN (SELECT message_id FROM copies WHERE session_id = ?))",
+            chunk_filter.session,
+            chunk_filter.session,
+        )
+    if chunk_filter.role is not None:
+        where.add("c.role = ?", ROLES[chunk_filter.role])
+    if chunk_filter.kinds is not None:
+        where.one_of("c.kind", tuple(KINDS[each] for each in chunk_filter.kinds))
+    if chunk_filter.tools is not None:
+        where.one_of("c.tool_id", chunk_filter.tools)
+    if chunk_filter.hidden_tools:
+        where.one_of("c.tool_id", chunk_filter.hidden_tools, negate=True)
+    if not chunk_filter.sidechains:
+        where.add("c.sidechain = 0")
+    if with_signal:
+        if not chunk_filter.low_signal:
+            where.add(f"c.signal < {SIGNALS[Signal.LOW]}")
+        if chunk_filter.in_view_session is not None:
+            where.add(
+                "NOT (c.session_id = ? AND c.message_id > ?)", chunk_filter.in_view_session, chunk_filter.in_view_after
+            )
+    return where
+
+
+def folders_matching(connection: apsw.Connection, text: str) -> tuple[int, ...]:
+    """Return the working directories whose path, or whose repository's path, contains a text, whatever its case."""
+    wanted = text.casefold()
+    return tuple(
+        row[0]
+        for row in connection.execute(
+            "SELECT f.id, f.cwd, p.path FROM folders f JOIN projects p ON p.id = f.project_id"
+        )
+        if wanted in row[1].casefold() or wanted in row[2].casefold()
+    )
+
+
+def folders_below(connection: apsw.Connection, repository: str) -> tuple[int, ...]:
+    """Return the working directories of a repository: grouped under it, or inside its folder."""
+    inside = repository.rstrip("/\\")
+    return tuple(
+        row[0]
+        for row in connection.execute(
+            "SELECT f.id, f.cwd, p.path FROM folders f JOIN projects p ON p.id = f.project_id"
+        )
+        if row[2] == inside or row[1] == inside or row[1].startswith((f"{inside}/", f"{inside}\\"))
+    )
