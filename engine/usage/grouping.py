@@ -46,9 +46,11 @@ class Grouper:
         while at is not None and at < self.only.end_ms:
             period = period_at(kind, at, self.zone)
             cells = list(self._priced(period.start_ms, period.end_ms))
+            at = period.end_ms
             if cells:
                 rows.append(UsageRow(label=period.label, amounts=amounts_of(cells)))
-            at = self.source.next_call(period.end_ms)
+            else:
+                at = self.source.next_call(at)
         return rows[::-1]
 
     def blocks(self) -> list[UsageRow]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -85,6 +86,7 @@ class Prices:
         self._table: dict[str, list[Price]] | None = None
         self._web_search_nanos = 0
         self._changes: list[int] | None = None
+        self._found: dict[tuple[CallVariant, int], Rates | None] = {}
 
     def cost_nanos(self, cell: UsageCell, at_ms: int) -> int | None:
         """Return what the calls of a cell cost, or None when their model has no price.
@@ -107,10 +109,15 @@ class Prices:
 
     def rates(self, variant: CallVariant, at_ms: int) -> Rates | None:
         """Return the rates of a kind of call at a time, or None when there is no price for it."""
-        table = self._loaded()
+        known = (variant, bisect_right(self.changes(), at_ms))
+        if known not in self._found:
+            self._found[known] = self._find(variant, at_ms)
+        return self._found[known]
+
+    def _find(self, variant: CallVariant, at_ms: int) -> Rates | None:
         family = family_of(variant.model)
         own = self._own.get(variant.model.lower()) or self._own.get(family)
-        price = next((each for each in table.get(family, ()) if _holds(each, at_ms)), None)
+        price = next((each for each in self._loaded().get(family, ()) if _holds(each, at_ms)), None)
         if own is not None:
             rates = own
         elif price is None:
