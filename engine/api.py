@@ -214,11 +214,12 @@ class EngineApi:
             return None, False
         here = scope.repository_here(caller)
         if here is None:
-            return None, True
+            return None, False
         places = files.newest_transcripts(connection, store_filters.folders_below(connection, here), 8)
         session = current_session(places, *asked, caller.session_id)
         if session is None:
-            return None, True
+            # A client that is no Claude Code has no transcript here, so there is nothing to be undecided about.
+            return None, bool(places)
         return InView(session, reading.last_summary(connection, session)), False
 
     # Reading ---------------------------------------------------------------------------------------------------
@@ -282,9 +283,7 @@ class EngineApi:
             EngineError: A date that is not understood, or the database cannot be read.
         """
         page = _page(limit, offset)
-        span = when.resolve(
-            when=when_, date_from=date_from, date_to=date_to, zone=self._zone, now_s=self._clock.now()
-        )
+        span = when.resolve(when=when_, date_from=date_from, date_to=date_to, zone=self._zone, now_s=self._clock.now())
         with self._readers.connection() as connection:
             folders, _ = scope.project_folders(connection, project, caller)
             apart = scope.apart_folders(connection, self._settings.privacy_projects_apart, folders, caller)
@@ -337,9 +336,7 @@ class EngineApi:
             job=None if control is None else control.job(),
         )
 
-    def coverage(
-        self, *, by: Literal["project", "day"] | None = None, limit: int = 50, offset: int = 0
-    ) -> Coverage:
+    def coverage(self, *, by: Literal["project", "day"] | None = None, limit: int = 50, offset: int = 0) -> Coverage:
         """Return how much of the history is indexed.
 
         Raises:

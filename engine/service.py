@@ -44,7 +44,7 @@ from engine.transcripts.discovery import Root, claude_roots
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
     from engine.core.clock import Clock
     from engine.core.paths import Paths
@@ -114,9 +114,7 @@ class Engine:
         self._job: Job | None = None
         self._jobs = 0
         self._last_client_at = 0.0
-        self.api = EngineApi(
-            self._readers, paths=paths, settings=settings, zone=self._zone, clock=clock, control=self
-        )
+        self.api = EngineApi(self._readers, paths=paths, settings=settings, zone=self._zone, clock=clock, control=self)
 
     # Life ------------------------------------------------------------------------------------------------------
 
@@ -390,7 +388,7 @@ class Engine:
 
 
 @contextmanager
-def open_reader(paths: Paths, settings: Settings, clock: Clock) -> Iterator[EngineApi]:
+def open_reader(paths: Paths, settings: Settings, clock: Clock) -> Generator[EngineApi]:
     """Open the database read-only, for a question while no engine runs.
 
     Raises:
@@ -407,9 +405,7 @@ def open_reader(paths: Paths, settings: Settings, clock: Clock) -> Iterator[Engi
 
 
 def _caller(client: Client, *, is_model: bool) -> Caller:
-    return Caller(
-        cwd=client.cwd, project_dir=client.project_dir, session_id=client.session_id, is_model=is_model
-    )
+    return Caller(cwd=client.cwd, project_dir=client.project_dir, session_id=client.session_id, is_model=is_model)
 
 
 def _exclusion(patterns: tuple[str, ...]) -> Callable[[str | None], bool]:

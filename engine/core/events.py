@@ -1,4 +1,4 @@
-"""What the engine announces: past-tense values, published to whoever subscribed (the desktop's bridge, the embed loop)."""
+"""What the engine announces: past-tense values, published to whoever subscribed (the desktop, the embedding loop)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Subscriber = Callable[[Event], None]
 
 
 class EventHub:
-    """Hands each event to every subscriber, on the thread that publishes. One bad subscriber does not stop the others."""
+    """Hands each event to every subscriber, on the publishing thread. One bad subscriber does not stop the others."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

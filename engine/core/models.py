@@ -1,7 +1,7 @@
 """The values that cross borders: what a search, a reading, a listing and a status answer.
 
-Field names are the keys of the replies (MCP, `--json`): `to_wire` turns any of them into JSON by dropping nulls. Nothing
-here knows SQL, files or Qt.
+Field names are the keys of the replies (MCP, `--json`): `to_wire` turns any of them into JSON by dropping nulls.
+Nothing here knows SQL, files or Qt.
 """
 
 from __future__ import annotations

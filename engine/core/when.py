@@ -34,9 +34,7 @@ class TimeSpan:
         return self.start_ms is None and self.end_ms is None
 
 
-def resolve(
-    *, when: str | None, date_from: str | None, date_to: str | None, zone: ZoneInfo, now_s: float
-) -> TimeSpan:
+def resolve(*, when: str | None, date_from: str | None, date_to: str | None, zone: ZoneInfo, now_s: float) -> TimeSpan:
     """Return the span that a question names.
 
     Raises:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engine.store.files import TranscriptPlace
+    from engine.transcripts.lines import Record
 
 TAIL_BYTES = 256 * 1024
 """Of a transcript that are searched for the call: it is among the last lines, since its result is not written yet."""
@@ -47,38 +48,44 @@ def current_session(
 
 def _open_call(path: Path, method: str, arguments: Mapping[str, Any]) -> str | None:
     """Return the timestamp of a line near the end that makes this call and has no result yet, else None."""
+    answered: set[str] = set()
+    for line in reversed(_tail(path).split(b"\n")):
+        if b"tool_use" not in line:
+            continue
+        for record in parse_line(line).records:
+            for block in _blocks(record):
+                if block.get("type") == "tool_result":
+                    answered.add(str(block.get("tool_use_id")))
+                elif block.get("id") not in answered and _is_call(block, method, arguments):
+                    return str(record.get("timestamp") or "")
+    return None
+
+
+def _tail(path: Path) -> bytes:
+    """Return the last bytes of a transcript; nothing where it cannot be read, since then it is not the asking one."""
     try:
         with path.open("rb", buffering=0) as file:
             size = file.seek(0, 2)
             file.seek(max(0, size - TAIL_BYTES))
-            data = file.read(TAIL_BYTES)
+            return file.read(TAIL_BYTES)
     except OSError:
-        return None
-    answered: set[str] = set()
-    for line in reversed(data.split(b"\n")):
-        if b"tool_use" not in line:
-            continue
-        for record in parse_line(line).records:
-            message = record.get("message")
-            content = cast("dict[str, Any]", message).get("content") if isinstance(message, dict) else None
-            if not isinstance(content, list):
-                continue
-            for item in cast("list[object]", content):
-                if not isinstance(item, dict):
-                    continue
-                block = cast("dict[str, Any]", item)
-                if block.get("type") == "tool_result":
-                    answered.add(str(block.get("tool_use_id")))
-                elif block.get("type") == "tool_use" and block.get("id") not in answered:
-                    if _is_call(block, method, arguments):
-                        return str(record.get("timestamp") or "")
-    return None
+        return b""
+
+
+def _blocks(record: Record) -> list[dict[str, Any]]:
+    message = record.get("message")
+    content = cast("dict[str, Any]", message).get("content") if isinstance(message, dict) else None
+    if not isinstance(content, list):
+        return []
+    return [cast("dict[str, Any]", item) for item in cast("list[object]", content) if isinstance(item, dict)]
 
 
 def _is_call(block: dict[str, Any], method: str, arguments: Mapping[str, Any]) -> bool:
     name = block.get("name")
     given = block.get("input")
-    if not isinstance(name, str) or not name.endswith(f"__{method}") or not isinstance(given, dict):
+    if block.get("type") != "tool_use" or not isinstance(name, str) or not isinstance(given, dict):
+        return False
+    if not name.endswith(f"__{method}"):
         return False
     sent = cast("dict[str, Any]", given)
     if "query" in arguments:

@@ -131,21 +131,25 @@ def _block(item: object, record: Record, transcript: Path | None) -> Block:
     if not isinstance(item, dict):
         return Block(kind=Kind.TEXT, text=clean(str(item)))
     raw = cast("dict[str, Any]", item)
-    kind = raw.get("type")
+    kind = str(raw.get("type"))
     if kind == "text":
         return Block(kind=Kind.TEXT, text=clean(str(raw.get("text") or "")))
     if kind == "thinking":
         return Block(kind=Kind.THINKING, text=clean(str(raw.get("thinking") or "")) or None)
-    if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
-        return Block(kind=Kind.TOOL_USE, tool=clean(str(raw.get("name") or "tool")), input=_clean_json(raw.get("input")))
-    if isinstance(kind, str) and kind.endswith("tool_result"):
-        text = _result_text(raw.get("content"))
-        spilled = None if transcript is None else _spilled(text, record, transcript)
-        failed = True if raw.get("is_error") is True else None
-        return Block(kind=Kind.TOOL_RESULT, text=clean(spilled if spilled is not None else text), is_error=failed)
-    if kind in ("image", "document"):
-        return Block(kind=Kind.IMAGE, text=_named(raw))
-    return Block(kind=Kind.OTHER, text=f"[{kind}]")
+    if kind.endswith("tool_use"):
+        name = clean(str(raw.get("name") or "tool"))
+        return Block(kind=Kind.TOOL_USE, tool=name, input=_clean_json(raw.get("input")))
+    if kind.endswith("tool_result"):
+        return _result(raw, record, transcript)
+    named = kind in ("image", "document")
+    return Block(kind=Kind.IMAGE, text=_named(raw)) if named else Block(kind=Kind.OTHER, text=f"[{kind}]")
+
+
+def _result(raw: dict[str, Any], record: Record, transcript: Path | None) -> Block:
+    text = _result_text(raw.get("content"))
+    spilled = None if transcript is None else _spilled(text, record, transcript)
+    failed = True if raw.get("is_error") is True else None
+    return Block(kind=Kind.TOOL_RESULT, text=clean(text if spilled is None else spilled), is_error=failed)
 
 
 def _result_text(content: object) -> str:

@@ -70,8 +70,7 @@ def list_sessions(
 ) -> SessionList:
     """Return one page of sessions, newest first.
 
-    Args:
-        with_highlights: Also what each session was about within the span: its prompts, decisions and commands.
+    With highlights, also what each session was about within the span: its prompts, decisions and commands.
     """
     infos, total = reading.list_sessions(
         connection, span=span, folders=folders, hidden_folders=hidden_folders, limit=limit, offset=offset

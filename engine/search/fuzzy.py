@@ -48,9 +48,7 @@ def _best(connection: Connection, word: str) -> str:
     for prefixes in _prefixes(word):
         ranked: list[tuple[int, int, str]] = []
         for prefix in prefixes:
-            for candidate, chunks in store.similar_words(
-                connection, prefix, len(word) - allowed, len(word) + allowed
-            ):
+            for candidate, chunks in store.similar_words(connection, prefix, len(word) - allowed, len(word) + allowed):
                 if candidate == word or chunks < MUCH_MORE * count:
                     continue
                 distance = OSA.distance(word, candidate, score_cutoff=allowed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.core import when
@@ -26,38 +27,39 @@ EXCHANGE_CHARACTERS = 200
 def make_hits(
     connection: Connection, ranked: Sequence[tuple[int, float]], query: Query | None, zone: ZoneInfo
 ) -> tuple[Hit, ...]:
-    """Return the hits of ranked (chunk, score) pairs, in their order; chunks that were deleted meanwhile are missing."""
+    """Return the hits of ranked (chunk, score) pairs, in their order. Chunks deleted meanwhile are missing."""
     rows = reading.chunk_rows(connection, [chunk for chunk, _ in ranked])
     ends = reading.exchange_ends(connection, [row.exchange for row in rows.values() if _needs_exchange(row)])
     sessions = reading.sessions_by_id(connection, [row.session for row in rows.values()])
     also = reading.other_sessions(connection, [row.message for row in rows.values()])
-    return tuple(
-        _hit(rows[chunk], score, query, zone, ends, sessions, also) for chunk, score in ranked if chunk in rows
-    )
+    around = _Around(ends, sessions, also, zone)
+    return tuple(_hit(rows[chunk], score, query, around) for chunk, score in ranked if chunk in rows)
 
 
 def _needs_exchange(row: ChunkRow) -> bool:
     return row.role != Role.USER
 
 
-def _hit(
-    row: ChunkRow,
-    score: float,
-    query: Query | None,
-    zone: ZoneInfo,
-    ends: dict[int, tuple[str | None, str | None]],
-    sessions: dict[int, SessionInfo],
-    also: dict[int, tuple[str, ...]],
-) -> Hit:
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What hits are shown with."""
+
+    ends: dict[int, tuple[str | None, str | None]]
+    sessions: dict[int, SessionInfo]
+    also_in: dict[int, tuple[str, ...]]
+    zone: ZoneInfo
+
+
+def _hit(row: ChunkRow, score: float, query: Query | None, around: _Around) -> Hit:
     snippet = snippet_of(row.text, query)
-    session = sessions.get(row.session)
+    session = around.sessions.get(row.session)
     return Hit(
         chunk_id=chunk_id(row.key, row.block),
         message_uuid=row.uuid,
         session_id=row.session_id,
         project=row.project,
         cwd=relative_cwd(row.cwd, row.project),
-        timestamp=when.iso(row.time_ms, zone),
+        timestamp=when.iso(row.time_ms, around.zone),
         role=row.role,
         kind=row.kind,
         signal=row.signal,
@@ -68,8 +70,8 @@ def _hit(
         tool=row.tool,
         session_title=None if session is None or session.title is None else shorten(session.title, 120),
         on_disk=row.on_disk,
-        exchange=_exchange(row, ends.get(row.exchange)),
-        also_in=also.get(row.message),
+        exchange=_exchange(row, around.ends.get(row.exchange)),
+        also_in=around.also_in.get(row.message),
     )
 
 
@@ -84,4 +86,3 @@ def _exchange(row: ChunkRow, ends: tuple[str | None, str | None] | None) -> Exch
         answer=None if answer is None or own_answer else shorten(answer, EXCHANGE_CHARACTERS),
     )
     return None if exchange == Exchange() else exchange
-

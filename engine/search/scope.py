@@ -84,7 +84,10 @@ def repository_here(caller: Caller) -> str | None:
 def apart_folders(
     connection: Connection, patterns: tuple[str, ...], allowed: tuple[int, ...] | None, caller: Caller
 ) -> tuple[int, ...]:
-    """Return the working directories that answer only when asked from inside them or named (`privacy.projects_apart`)."""
+    """Return the working directories that answer only when asked from inside them, or by name.
+
+    The setting `privacy.projects_apart` lists them.
+    """
     if not patterns:
         return ()
     here = repository_here(caller)
@@ -101,14 +104,13 @@ def session_number(connection: Connection, session: str) -> int:
         NotFound: No session's id begins like this.
         Ambiguous: Several do.
     """
-    found = reading.find_sessions(connection, session.strip()) if session.strip() else ()
-    exact = [number for number, name in found if name == session.strip().lower()]
+    wanted = session.strip().lower()
+    found = reading.find_sessions(connection, wanted) if wanted else tuple[tuple[int, str], ...]()
+    exact = [number for number, name in found if name.lower() == wanted]
     if exact:
         return exact[0]
     if not found:
-        raise NotFound(
-            f"There is no session {session[:60]!r}", "", "list_sessions lists the sessions with their ids."
-        )
+        raise NotFound(f"There is no session {session[:60]!r}", "", "list_sessions lists the sessions with their ids.")
     if len(found) > 1:
         names = tuple(name for _, name in found)
         raise Ambiguous(
@@ -137,9 +139,7 @@ def resolve(
         NotFound: The session does not exist.
         Ambiguous: The session's prefix fits several.
     """
-    span = when.resolve(
-        when=filters.when, date_from=filters.date_from, date_to=filters.date_to, zone=zone, now_s=now_s
-    )
+    span = when.resolve(when=filters.when, date_from=filters.date_from, date_to=filters.date_to, zone=zone, now_s=now_s)
     folders, _ = project_folders(connection, filters.project, caller)
     session = None
     if filters.session == "current":

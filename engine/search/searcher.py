@@ -79,17 +79,15 @@ class Searcher:
         limit = min(request.limit, MAX_LIMIT)
         ranking = answer.ranking
         page = range(request.offset, min(len(ranking), request.offset + limit))
-        hits = make_hits(
-            connection, [(ranking.chunks[i], ranking.scores[i]) for i in page], answer.query, self._zone
-        )
+        hits = make_hits(connection, [(ranking.chunks[i], ranking.scores[i]) for i in page], answer.query, self._zone)
         following = request.offset + limit
         projects = None
         if not len(ranking) and request.filters.project is not None and query.terms:
             everywhere = replace(where.chunks, folders=None)
-            projects = words.folders_with(connection, answer.query.strict, everywhere, 3) or None
+            projects = words.projects_with(connection, answer.query.strict, everywhere, 3) or None
         chunks = coverage.chunk_count(connection)
         return SearchReply(
-            note=self._note(request, query, answer, where, projects),
+            note=self._note(query, answer, where, projects),
             hits=hits,
             total=len(ranking),
             next_offset=following if following < len(ranking) else None,
@@ -127,28 +125,29 @@ class Searcher:
         hidden = words.hidden(connection, query.strict, where.chunks)
         return _Answer(ranking, query, corrected, hidden.low_signal, hidden.in_view)
 
-    def _note(
-        self, request: SearchRequest, query: Query, answer: _Answer, where: Scope, projects: tuple[str, ...] | None
-    ) -> str | None:
-        parts: list[str] = []
+    def _note(self, query: Query, answer: _Answer, where: Scope, projects: tuple[str, ...] | None) -> str | None:
         if not query.terms:
             return "The query holds no word that can be searched; use letters, digits or a file name."
+        parts: list[str] = []
         if answer.corrected:
             parts.append("Nothing matched as typed; these hits are for corrected_query.")
         if query.ignored:
             parts.append(f"Only the first {len(query.terms)} words were searched.")
         if not len(answer.ranking):
-            if where.no_such_project:
-                parts.append("No project matches the project filter; list_sessions shows the projects.")
-            elif projects:
-                parts.append("Nothing in this project; `projects` names where the words do occur.")
-            elif answer.low_signal:
-                parts.append("Only low-signal text (tool output, injected text) matches: set include_low_signal.")
-            elif answer.in_view:
-                parts.append("Only your present session matches: set include_current to see it.")
-            elif len(query.terms) > 1:
-                parts.append("No chunk holds all of these words; try fewer or other words.")
+            parts.append(_why_empty(query, answer, where, projects))
         pending = self._files_pending()
         if pending:
             parts.append(f"{pending} transcripts are still being read; an answer may be missing.")
-        return " ".join(parts) or None
+        return " ".join(part for part in parts if part) or None
+
+
+def _why_empty(query: Query, answer: _Answer, where: Scope, projects: tuple[str, ...] | None) -> str:
+    if where.no_such_project:
+        return "No project matches the project filter; list_sessions shows the projects."
+    if projects:
+        return "Nothing in this project; `projects` names where the words do occur."
+    if answer.low_signal:
+        return "Only low-signal text (tool output, injected text) matches: set include_low_signal."
+    if answer.in_view:
+        return "Only your present session matches: set include_current to see it."
+    return "No chunk holds all of these words; try fewer or other words." if len(query.terms) > 1 else ""

@@ -121,7 +121,7 @@ def _window(text: str, found: list[TextMatch], limit: int) -> tuple[int, int]:
         return 0, len(text)
     if not found:
         return 0, _whole(text, limit, -1)
-    best, best_value = 0, (-1, -1)
+    best, best_last, best_value = 0, 0, (-1, -1)
     last = 0
     for first in range(len(found)):
         last = max(last, first)
@@ -130,8 +130,7 @@ def _window(text: str, found: list[TextMatch], limit: int) -> tuple[int, int]:
         inside = found[first : last + 1]
         value = (len({each.term for each in inside}), min(len(inside), 6))
         if value > best_value:
-            best, best_value = first, value
-            best_last = last
+            best, best_last, best_value = first, last, value
     span_start, span_end = found[best].start, found[best_last].end
     spare = max(0, limit - (span_end - span_start))
     # A third of the spare room before the first match: what follows explains more than what precedes.

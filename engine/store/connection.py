@@ -5,18 +5,21 @@ from __future__ import annotations
 import contextlib
 import queue
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from engine.store.errors import StoreClosed, StoreMissing, known_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
 Connection = apsw.Connection
 """For annotations in other rooms: `apsw` itself is imported here only."""
+
+Value = str | int | float | bytes | None
+"""What is bound to a question mark."""
 
 BUSY_TIMEOUT_MS = 5_000
 """Readers wait this long for a checkpoint or a migration to finish."""
@@ -32,6 +35,9 @@ def open_writer(path: Path) -> apsw.Connection:
         StorageFailure: The file cannot be opened or is not a database.
     """
     with known_errors("Opening the index"):
+        if not path.exists():
+            # The journals SQLite makes beside it get the same permissions.
+            path.touch(mode=0o600)
         connection = apsw.Connection(str(path))
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         # Space that pruning frees goes back to the disk in steps; only settable before the first table.
@@ -74,6 +80,18 @@ def open_reader(path: Path) -> apsw.Connection:
         return connection
 
 
+def one_row(connection: Connection, sql: str, values: Sequence[Value] = ()) -> tuple[Any, ...]:
+    """Return the only row of a statement that always has one (counts, maxima).
+
+    Raises:
+        LookupError: It has none.
+    """
+    row = connection.execute(sql, values).fetchone()
+    if row is None:
+        raise LookupError(sql)
+    return row
+
+
 class ReaderPool:
     """Read-only connections, one borrower at a time each, reused newest first so that idle ones can be closed."""
 
@@ -83,7 +101,7 @@ class ReaderPool:
         self._closed = False
 
     @contextmanager
-    def connection(self) -> Iterator[apsw.Connection]:
+    def connection(self) -> Generator[apsw.Connection]:
         """Lend a connection for the length of a question, inside one read transaction (one state of the database).
 
         Raises:

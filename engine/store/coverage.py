@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.models import Kind, Role
 from engine.store.codes import KINDS, ROLES
+from engine.store.connection import one_row
 
 if TYPE_CHECKING:
     import apsw
@@ -32,21 +33,21 @@ class Counts:
 
 def counts(connection: apsw.Connection) -> Counts:
     """Return the numbers of the whole index."""
-    seen, indexed, gone, unreadable = connection.execute(
+    seen, indexed, gone, unreadable = one_row(
+        connection,
         """SELECT count(*), coalesce(sum(error IS NULL), 0), coalesce(sum(gone_ms IS NOT NULL), 0),
-           coalesce(sum(error IS NOT NULL), 0) FROM files"""
-    ).fetchone()
-    sessions = connection.execute("SELECT count(DISTINCT session_id) FROM files").fetchone()[0]
-    messages, prompts, answers = connection.execute(
+           coalesce(sum(error IS NOT NULL), 0) FROM files""",
+    )
+    sessions = one_row(connection, "SELECT count(DISTINCT session_id) FROM files")[0]
+    messages, prompts, answers = one_row(
+        connection,
         f"""SELECT count(*), coalesce(sum(role = {ROLES[Role.USER]} AND sidechain = 0), 0),
-            coalesce(sum(role = {ROLES[Role.ASSISTANT]}), 0) FROM messages"""  # noqa: S608 - numbers of ours
-    ).fetchone()
-    chunks, calls = connection.execute(
-        f"SELECT count(*), coalesce(sum(kind = {KINDS[Kind.TOOL_USE]}), 0) FROM chunks"  # noqa: S608 - numbers of ours
-    ).fetchone()
-    damaged, salvaged = connection.execute(
-        "SELECT coalesce(sum(salvaged = 0), 0), coalesce(sum(salvaged), 0) FROM problems"
-    ).fetchone()
+            coalesce(sum(role = {ROLES[Role.ASSISTANT]}), 0) FROM messages""",
+    )
+    chunks, calls = one_row(connection, f"SELECT count(*), coalesce(sum(kind = {KINDS[Kind.TOOL_USE]}), 0) FROM chunks")
+    damaged, salvaged = one_row(
+        connection, "SELECT coalesce(sum(salvaged = 0), 0), coalesce(sum(salvaged), 0) FROM problems"
+    )
     return Counts(
         seen, indexed, gone, unreadable, sessions, messages, prompts, answers, calls, chunks, damaged, salvaged
     )
@@ -54,7 +55,7 @@ def counts(connection: apsw.Connection) -> Counts:
 
 def chunk_count(connection: apsw.Connection) -> int:
     """Return how many chunks there are."""
-    return int(connection.execute("SELECT count(*) FROM chunks").fetchone()[0])
+    return int(one_row(connection, "SELECT count(*) FROM chunks")[0])
 
 
 def unknown_types(connection: apsw.Connection) -> dict[str, int]:
@@ -95,9 +96,10 @@ def by_project(connection: apsw.Connection, limit: int, offset: int) -> tuple[tu
            GROUP BY p.path ORDER BY count(*) DESC, p.path LIMIT ? OFFSET ?""",
         (limit, offset),
     )
-    total = connection.execute(
-        "SELECT count(DISTINCT coalesce(f.project_id, 0)) FROM chunks c LEFT JOIN folders f ON f.id = c.folder_id"
-    ).fetchone()[0]
+    total = one_row(
+        connection,
+        "SELECT count(DISTINCT coalesce(f.project_id, 0)) FROM chunks c LEFT JOIN folders f ON f.id = c.folder_id",
+    )[0]
     return tuple(GroupCounts(*row) for row in rows), int(total)
 
 
@@ -114,7 +116,5 @@ def by_quarter_hour(connection: apsw.Connection) -> tuple[tuple[int, int, int], 
 
 def totals(connection: apsw.Connection) -> tuple[int, int]:
     """Return how many sessions and messages there are."""
-    row = connection.execute(
-        "SELECT (SELECT count(DISTINCT session_id) FROM files), (SELECT count(*) FROM messages)"
-    ).fetchone()
+    row = one_row(connection, "SELECT (SELECT count(DISTINCT session_id) FROM files), (SELECT count(*) FROM messages)")
     return int(row[0]), int(row[1])

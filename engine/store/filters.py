@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.models import Kind, Role, Signal
 from engine.store.codes import KINDS, ROLES, SIGNALS
+from engine.store.connection import Value
 
 if TYPE_CHECKING:
     import apsw
@@ -40,10 +41,10 @@ class ChunkFilter:
 class Conditions:
     """SQL text and its values."""
 
-    parts: list[str] = field(default_factory=lambda: list[str]())
-    values: list[object] = field(default_factory=lambda: list[object]())
+    parts: list[str] = field(default_factory=list[str])
+    values: list[Value] = field(default_factory=list[Value])
 
-    def add(self, sql: str, *values: object) -> None:
+    def add(self, sql: str, *values: Value) -> None:
         """Add a condition that must hold."""
         self.parts.append(sql)
         self.values.extend(values)
@@ -70,6 +71,15 @@ def conditions(chunk_filter: ChunkFilter, *, with_signal: bool = True) -> Condit
         with_signal: False leaves the signal and the caller's view out, for counting what they hide.
     """
     where = Conditions()
+    _place(where, chunk_filter)
+    _content(where, chunk_filter)
+    if with_signal:
+        _shown(where, chunk_filter)
+    return where
+
+
+def _place(where: Conditions, chunk_filter: ChunkFilter) -> None:
+    """When, where and in which session."""
     if chunk_filter.span.start_ms is not None:
         where.add("c.time_ms >= ?", chunk_filter.span.start_ms)
     if chunk_filter.span.end_ms is not None:
@@ -84,6 +94,10 @@ def conditions(chunk_filter: ChunkFilter, *, with_signal: bool = True) -> Condit
             chunk_filter.session,
             chunk_filter.session,
         )
+
+
+def _content(where: Conditions, chunk_filter: ChunkFilter) -> None:
+    """Who said it, and as what."""
     if chunk_filter.role is not None:
         where.add("c.role = ?", ROLES[chunk_filter.role])
     if chunk_filter.kinds is not None:
@@ -94,14 +108,16 @@ def conditions(chunk_filter: ChunkFilter, *, with_signal: bool = True) -> Condit
         where.one_of("c.tool_id", chunk_filter.hidden_tools, negate=True)
     if not chunk_filter.sidechains:
         where.add("c.sidechain = 0")
-    if with_signal:
-        if not chunk_filter.low_signal:
-            where.add(f"c.signal < {SIGNALS[Signal.LOW]}")
-        if chunk_filter.in_view_session is not None:
-            where.add(
-                "NOT (c.session_id = ? AND c.message_id > ?)", chunk_filter.in_view_session, chunk_filter.in_view_after
-            )
-    return where
+
+
+def _shown(where: Conditions, chunk_filter: ChunkFilter) -> None:
+    """What is worth showing to this caller."""
+    if not chunk_filter.low_signal:
+        where.add(f"c.signal < {SIGNALS[Signal.LOW]}")
+    if chunk_filter.in_view_session is not None:
+        where.add(
+            "NOT (c.session_id = ? AND c.message_id > ?)", chunk_filter.in_view_session, chunk_filter.in_view_after
+        )
 
 
 def folders_matching(connection: apsw.Connection, text: str) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engine.core.ids import message_key, unpack_uuid
 from engine.core.models import Role
 from engine.store.codes import KIND_OF, ROLE_OF, ROLES, SIGNAL_OF
+from engine.store.connection import Value, one_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -134,13 +135,13 @@ def exchange_ends(connection: apsw.Connection, exchanges: Iterable[int]) -> dict
     for exchange in set(exchanges):
         prompt = connection.execute(
             f"""SELECT x.text FROM chunks c JOIN texts x ON x.id = c.id
-                WHERE c.message_id = ? AND c.role = {ROLES[Role.USER]} ORDER BY c.block LIMIT 1""",  # noqa: S608 - a number of ours
+                WHERE c.message_id = ? AND c.role = {ROLES[Role.USER]} ORDER BY c.block LIMIT 1""",
             (exchange,),
         ).fetchone()
         answer = connection.execute(
             f"""SELECT x.text FROM chunks c JOIN texts x ON x.id = c.id
                 WHERE c.exchange_id = ? AND c.role = {ROLES[Role.ASSISTANT]} AND c.kind = 0 AND c.sidechain = 0
-                ORDER BY c.message_id DESC, c.block DESC LIMIT 1""",  # noqa: S608 - a number of ours
+                ORDER BY c.message_id DESC, c.block DESC LIMIT 1""",
             (exchange,),
         ).fetchone()
         ends[exchange] = (None if prompt is None else prompt[0], None if answer is None else answer[0])
@@ -182,7 +183,7 @@ def sessions_by_id(connection: apsw.Connection, numbers: Iterable[int]) -> dict[
     return {
         row[0]: SessionInfo(*row)
         for row in connection.execute(
-            f"SELECT {_SESSION_COLUMNS} WHERE s.id IN (SELECT value FROM json_each(?))",  # noqa: S608 - a constant of this file
+            f"SELECT {_SESSION_COLUMNS} WHERE s.id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(set(numbers))),),
         )
     }
@@ -201,7 +202,7 @@ def list_sessions(
 
     A session belongs to a span when it was active in it: it began before the end and ended after the start.
     """
-    parts, values = [_SPOKEN], list[object]()
+    parts, values = [_SPOKEN], list[Value]()
     if span.start_ms is not None:
         parts.append("s.last_ms >= ?")
         values.append(span.start_ms)
@@ -221,7 +222,7 @@ def list_sessions(
     if hidden_folders:
         parts.append(f"(s.folder_id IS NULL OR s.folder_id NOT IN ({', '.join(map(str, hidden_folders))}))")
     where = " AND ".join(parts)
-    total = connection.execute(f"SELECT count(*) FROM sessions s WHERE {where}", values).fetchone()[0]  # noqa: S608 - conditions of ours
+    total = one_row(connection, f"SELECT count(*) FROM sessions s WHERE {where}", values)[0]
     rows = connection.execute(
         f"SELECT {_SESSION_COLUMNS} WHERE {where} ORDER BY s.last_ms DESC, s.session_id LIMIT ? OFFSET ?",
         (*values, limit, offset),
@@ -278,14 +279,14 @@ def session_messages(connection: apsw.Connection, session: int, *, sidechains: b
     return tuple(
         row[0]
         for row in connection.execute(
-            f"""SELECT id FROM (
+            f"""SELECT o.id FROM (
                   SELECT m.id AS id, m.file_id AS file_id, m.offset AS offset, m.part AS part
                   FROM messages m WHERE m.session_id = ?1 {side}
                   UNION ALL
                   SELECT c.message_id, c.file_id, c.offset, c.part FROM copies c
                   JOIN messages m ON m.id = c.message_id WHERE c.session_id = ?1 AND m.session_id <> ?1 {side}) o
                 JOIN files fi ON fi.id = o.file_id
-                ORDER BY instr(fi.path, '/agent-') > 0, fi.first_ms, fi.id, o.offset, o.part""",  # noqa: S608 - a constant of ours
+                ORDER BY instr(fi.path, '/agent-') > 0, fi.first_ms, fi.id, o.offset, o.part""",
             (session,),
         )
     )
@@ -297,7 +298,7 @@ def messages(connection: apsw.Connection, numbers: Sequence[int]) -> tuple[Messa
     wanted = json.dumps(list(numbers))
     own = _MESSAGE_COLUMNS.format(place="m")
     for row in connection.execute(
-        f"SELECT {own} FROM messages m {_MESSAGE_JOINS.format(place='m')}"  # noqa: S608 - constants of this file
+        f"SELECT {own} FROM messages m {_MESSAGE_JOINS.format(place='m')}"
         " WHERE m.id IN (SELECT value FROM json_each(?))",
         (wanted,),
     ):
@@ -306,7 +307,7 @@ def messages(connection: apsw.Connection, numbers: Sequence[int]) -> tuple[Messa
     if missing:
         other = _MESSAGE_COLUMNS.format(place="c")
         for row in connection.execute(
-            f"SELECT {other} FROM copies c JOIN messages m ON m.id = c.message_id "  # noqa: S608 - constants of this file
+            f"SELECT {other} FROM copies c JOIN messages m ON m.id = c.message_id "
             f"{_MESSAGE_JOINS.format(place='c')} WHERE c.message_id IN (SELECT value FROM json_each(?))"
             " AND fi.gone_ms IS NULL AND c.generation = fi.generation",
             (json.dumps(missing),),
@@ -343,10 +344,11 @@ def indexed_blocks(connection: apsw.Connection, message: int) -> tuple[tuple[str
 
 def last_summary(connection: apsw.Connection, session: int) -> int:
     """Return the number of a session's last compaction summary, 0 when it has none."""
-    row = connection.execute(
-        f"SELECT max(id) FROM messages WHERE session_id = ? AND role = {ROLES[Role.SUMMARY]} AND sidechain = 0",  # noqa: S608 - a number of ours
+    row = one_row(
+        connection,
+        f"SELECT max(id) FROM messages WHERE session_id = ? AND role = {ROLES[Role.SUMMARY]} AND sidechain = 0",
         (session,),
-    ).fetchone()
+    )
     return int(row[0] or 0)
 
 
@@ -356,7 +358,7 @@ def opening_in(connection: apsw.Connection, session: int, span: TimeSpan) -> str
         f"""SELECT x.text FROM chunks c JOIN texts x ON x.id = c.id
             WHERE c.message_id IN (SELECT id FROM messages WHERE session_id = ? AND sidechain = 0
               AND role = {ROLES[Role.USER]} AND coalesce(time_ms >= ?, 1) AND coalesce(time_ms < ?, 1))
-            ORDER BY c.message_id, c.block LIMIT 1""",  # noqa: S608 - a number of ours
+            ORDER BY c.message_id, c.block LIMIT 1""",
         (session, span.start_ms, span.end_ms),
     ).fetchone()
     return None if row is None else row[0]
@@ -365,8 +367,9 @@ def opening_in(connection: apsw.Connection, session: int, span: TimeSpan) -> str
 def highlights_in(
     connection: apsw.Connection, session: int, span: TimeSpan, *, limit: int
 ) -> tuple[tuple[str, str], ...]:
-    """Return (label, text) of what says most about a session within a span: prompts after the first, plans, commands
-    that change something (commits, pull requests, deployments), in order.
+    """Return (label, text) of what says most about a session within a span, in order.
+
+    These are prompts after the first, plans, and commands that change something (commits, pull requests, deployments).
     """
     rows = connection.execute(
         f"""SELECT c.role, c.kind, t.name, substr(x.text, 1, 400) FROM messages m
@@ -376,7 +379,7 @@ def highlights_in(
                 OR (c.kind = 2 AND c.signal = 0)
                 OR (c.kind = 2 AND t.name = 'Bash' AND (x.text LIKE '%git commit%' OR x.text LIKE '%gh pr create%'
                     OR x.text LIKE '%git push%' OR x.text LIKE '%publish%' OR x.text LIKE '%deploy%')))
-            ORDER BY m.id, c.block""",  # noqa: S608 - a number of ours
+            ORDER BY m.id, c.block""",
         (session, span.start_ms, span.end_ms),
     )
     found: list[tuple[str, str]] = []
@@ -399,7 +402,7 @@ def with_roles(connection: apsw.Connection, numbers: Sequence[int], roles: Itera
     kept = {
         row[0]
         for row in connection.execute(
-            f"SELECT id FROM messages WHERE role IN ({listed}) AND id IN (SELECT value FROM json_each(?))",  # noqa: S608 - numbers of ours
+            f"SELECT id FROM messages WHERE role IN ({listed}) AND id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(numbers)),),
         )
     }

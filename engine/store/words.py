@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.store.connection import Value, one_row
 from engine.store.filters import ChunkFilter, conditions
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def ranked(connection: apsw.Connection, expression: str, chunk_filter: ChunkFilt
                   SELECT rowid AS id, -bm25(search, {WORDS_WEIGHT}, {PARTS_WEIGHT}) AS score
                   FROM search WHERE search MATCH ?)
                 SELECT c.id, matched.score, c.exchange_id, c.signal, c.time_ms, c.message_id
-                FROM matched CROSS JOIN chunks c ON c.id = matched.id WHERE {where.sql}""",  # noqa: S608 - conditions are ours, values are bound
+                FROM matched CROSS JOIN chunks c ON c.id = matched.id WHERE {where.sql}""",
             (expression, *where.values),
         )
     )
@@ -59,19 +60,22 @@ def hidden(connection: apsw.Connection, expression: str, chunk_filter: ChunkFilt
     """Count the matches that only their signal, or the caller's own view, keeps out."""
     where = conditions(chunk_filter, with_signal=False)
     low = "0" if chunk_filter.low_signal else "c.signal = 2"
-    in_view, values = "0", []
+    in_view, values = "0", list[Value]()
     if chunk_filter.in_view_session is not None:
         in_view = "(c.session_id = ? AND c.message_id > ?)"
         values = [chunk_filter.in_view_session, chunk_filter.in_view_after]
-    row = connection.execute(
+    row = one_row(
+        connection,
         f"""SELECT coalesce(sum({low} AND NOT {in_view}), 0), coalesce(sum({in_view} AND NOT {low}), 0)
-            FROM search CROSS JOIN chunks c ON c.id = search.rowid WHERE search MATCH ? AND {where.sql}""",  # noqa: S608 - as above
+            FROM search CROSS JOIN chunks c ON c.id = search.rowid WHERE search MATCH ? AND {where.sql}""",
         (*values, *values, expression, *where.values),
-    ).fetchone()
+    )
     return HiddenCounts(int(row[0]), int(row[1]))
 
 
-def folders_with(connection: apsw.Connection, expression: str, chunk_filter: ChunkFilter, limit: int) -> tuple[str, ...]:
+def projects_with(
+    connection: apsw.Connection, expression: str, chunk_filter: ChunkFilter, limit: int
+) -> tuple[str, ...]:
     """Return the projects in which an expression matches most often."""
     where = conditions(chunk_filter)
     return tuple(
@@ -79,7 +83,7 @@ def folders_with(connection: apsw.Connection, expression: str, chunk_filter: Chu
         for row in connection.execute(
             f"""SELECT p.path, count(*) AS hits FROM search CROSS JOIN chunks c ON c.id = search.rowid
                 JOIN folders f ON f.id = c.folder_id JOIN projects p ON p.id = f.project_id
-                WHERE search MATCH ? AND {where.sql} GROUP BY p.path ORDER BY hits DESC, p.path LIMIT ?""",  # noqa: S608 - as above
+                WHERE search MATCH ? AND {where.sql} GROUP BY p.path ORDER BY hits DESC, p.path LIMIT ?""",
             (expression, *where.values, limit),
         )
     )
@@ -91,9 +95,7 @@ def document_count(connection: apsw.Connection, word: str) -> int:
     return 0 if row is None else int(row[0])
 
 
-def similar_words(
-    connection: apsw.Connection, prefix: str, shortest: int, longest: int
-) -> tuple[tuple[str, int], ...]:
+def similar_words(connection: apsw.Connection, prefix: str, shortest: int, longest: int) -> tuple[tuple[str, int], ...]:
     """Return (word, chunks) of the words that begin with a prefix and have a length in range."""
     return tuple(
         (row[0], row[1])

@@ -94,7 +94,7 @@ class StoreWriter:
                     continue
                 try:
                     future.set_result(_perform(connection, task, transaction=transaction))
-                except BaseException as exc:  # noqa: BLE001 - the barrier of this thread: the error goes to the caller
+                except BaseException as exc:  # noqa: BLE001 - this thread's barrier: the error goes to the caller
                     future.set_exception(exc)
         finally:
             connection.close(force=True)
