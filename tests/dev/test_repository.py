@@ -92,7 +92,9 @@ def test_every_library_that_is_imported_is_a_declared_dependency(folder: str) ->
     declared = {canonicalize_name(Requirement(text).name) for text in PROJECT["project"]["dependencies"]}
     owners = packages_distributions()
     libraries = imported(folder) - {*sys.stdlib_module_names, "engine", "desktop"}
-    undeclared = {name for name in libraries if not {canonicalize_name(each) for each in owners.get(name, ())} & declared}
+    undeclared = {
+        name for name in libraries if not {canonicalize_name(each) for each in owners.get(name, ())} & declared
+    }
     assert undeclared == set()
 
 
