@@ -56,54 +56,53 @@ def _one_target(name: str, given: Mapping[str, Any]) -> None:
         )
 
 
-def _text(description: str) -> Schema:
-    return {"type": "string", "description": description}
+def _text(description: str = "") -> Schema:
+    return {"type": "string", "description": description} if description else {"type": "string"}
 
 
-def _flag(description: str, *, default: bool = False) -> Schema:
-    return {"type": "boolean", "default": default, "description": description}
-
-
-def _choice(values: tuple[str, ...], description: str = "") -> Schema:
-    schema: dict[str, Any] = {"type": "string", "enum": list(values)}
+def _flag(description: str = "", *, default: bool = False) -> Schema:
+    schema: dict[str, Any] = {"type": "boolean"}
+    if default:
+        schema["default"] = True
     return {**schema, "description": description} if description else schema
 
 
-_ROLES: Final = tuple(Role)
-_KINDS: Final = (*Kind, "tool")
+def _choice(*values: str) -> Schema:
+    return {"type": "string", "enum": list(values)}
 
-_LIMIT: Final[Schema] = {"type": "integer", "minimum": 1, "default": 10, "description": "At most 500."}
-_OFFSET: Final[Schema] = {"type": "integer", "minimum": 0, "description": "The next_offset of the reply before."}
+
+_LIMIT: Final[Schema] = {"type": "integer", "minimum": 1, "default": 10}
+_OFFSET: Final[Schema] = {"type": "integer", "minimum": 0}
 _MAX_TOKENS: Final[Schema] = {
     "type": "integer",
     "minimum": 1,
     "default": 6000,
-    "description": "Of the reply; up to 20000.",
+    "description": "Of the reply; to 20000.",
 }
 _READ: Final[Schema] = {
     "type": "integer",
     "minimum": 0,
     "maximum": 5,
-    "default": 0,
-    "description": "So many first hits carry their whole exchange.",
+    "description": "So many hits carry their whole exchange.",
 }
-_PROJECT: Final = _text('Part of the working directory\'s path; "." is this repository with its worktrees.')
+_ROLE: Final = _choice(*Role)
+_PROJECT: Final = _text('Part of its path; "." is this repository.')
 _DATES: Final[Mapping[str, Schema]] = {
-    "when": _text("today, yesterday, this week, last week, 7d, 24h or a weekday; not together with dates."),
-    "date_from": _text("YYYY-MM-DD or ISO time; local unless it has an offset."),
+    "when": _text("today, yesterday, this week, last week, 7d, 24h, monday…"),
+    "date_from": _text("YYYY-MM-DD or ISO time."),
     "date_to": _text("Inclusive."),
 }
 _PAGE: Final[Mapping[str, Schema]] = {"limit": _LIMIT, "offset": _OFFSET}
 
-_COMMON: Final[Mapping[str, Schema]] = {
+COMMON: Final[Mapping[str, Schema]] = {
     "project": _PROJECT,
     **_DATES,
-    "include_low_signal": _flag("Also reminders, hook output, bulky tool results, compaction summaries."),
-    "include_sidechains": _flag("Also what subagents said."),
-    "role": _choice(_ROLES, "user is what a person typed."),
-    "kind": _choice(_KINDS, "tool is both calls and results."),
-    "tool": _text("Name of a tool, such as Bash."),
-    "session": _text('Only this one: id, unique prefix, or "current".'),
+    "include_low_signal": _flag("Also tool noise, reminders, summaries."),
+    "include_sidechains": _flag("Also subagents."),
+    "role": _ROLE,
+    "kind": _choice(*Kind, "tool"),
+    "tool": _text("Its name, such as Bash."),
+    "session": _text('Id, unique prefix or "current".'),
     "include_current": _flag("Also what you still have in view."),
     **_PAGE,
     "read": _READ,
@@ -112,55 +111,32 @@ _COMMON: Final[Mapping[str, Schema]] = {
 """What the three searches share (interface.md, "Common arguments")."""
 
 
-def _query(description: str) -> Schema:
-    return {"type": "string", "minLength": 1, "maxLength": 10_000, "description": description}
-
-
-def _count(default: int, description: str) -> Schema:
-    return {"type": "integer", "minimum": 0, "maximum": 500, "default": default, "description": description}
+def _count(default: int) -> Schema:
+    return {"type": "integer", "minimum": 0, "maximum": 500, "default": default}
 
 
 _ALL: Final = (
     Operation(
         "keyword_search",
-        {
-            "query": _query('Every word must match; "quoted words" are a phrase. No other syntax.'),
-            **_COMMON,
-            "fuzzy_fallback": _flag("When nothing matches, try again with typos corrected.", default=True),
-        },
+        {"query": _text(), **COMMON, "fuzzy_fallback": _flag("Retry with typos corrected.", default=True)},
         ("query",),
         (_when_or_dates,),
     ),
-    Operation(
-        "semantic_search",
-        {"query": _query("What it was about, in your own words."), **_COMMON},
-        ("query",),
-        (_when_or_dates,),
-    ),
+    Operation("semantic_search", {"query": _text(), **COMMON}, ("query",), (_when_or_dates,)),
     Operation(
         "hybrid_search",
-        {
-            "query": _query("What it was about, or its words, or both."),
-            **_COMMON,
-            "rerank": _flag("Prefer what matters and what is recent.", default=True),
-        },
+        {"query": _text(), **COMMON, "rerank": _flag("By signal and recency too.", default=True)},
         ("query",),
         (_when_or_dates,),
     ),
     Operation(
         "get_context",
         {
-            "chunk_id": _text("From a hit."),
-            "message_uuid": _text("From a hit or a message."),
-            "ids": {
-                "type": "array",
-                "items": {"type": "string"},
-                "minItems": 1,
-                "maxItems": 10,
-                "description": "Several of either in one call.",
-            },
-            "before": _count(3, "Messages before it."),
-            "after": _count(3, "Messages after it."),
+            "chunk_id": _text(),
+            "message_uuid": _text(),
+            "ids": {"type": "array", "items": _text(), "minItems": 1, "maxItems": 10, "description": "Of either kind."},
+            "before": _count(3),
+            "after": _count(3),
             "max_tokens": _MAX_TOKENS,
         },
         rules=(_one_target,),
@@ -168,10 +144,10 @@ _ALL: Final = (
     Operation(
         "get_session",
         {
-            "session_id": _text("Id or unique prefix."),
+            "session_id": _text(),
             **_PAGE,
-            "roles": {"type": "array", "items": _choice(_ROLES), "minItems": 1, "description": "Only these."},
-            "include_sidechains": _flag("Also what subagents said."),
+            "roles": {"type": "array", "items": _ROLE, "minItems": 1},
+            "include_sidechains": _flag("Also subagents."),
             "max_tokens": _MAX_TOKENS,
         },
         ("session_id",),
@@ -185,7 +161,7 @@ _ALL: Final = (
     Operation(
         "get_usage",
         {
-            "by": {**_choice(("day", "week", "month", "model", "session", "project", "block")), "default": "day"},
+            "by": {**_choice("day", "week", "month", "model", "session", "project", "block"), "default": "day"},
             **_DATES,
             "project": _PROJECT,
             **_PAGE,
@@ -193,20 +169,17 @@ _ALL: Final = (
         rules=(_when_or_dates,),
     ),
     Operation("status"),
-    Operation("coverage", {"by": _choice(("project", "day")), **_PAGE}),
-    Operation(
-        "reindex",
-        {"project": _PROJECT, "full": _flag("Rebuild the index instead of scanning for changes.")},
-    ),
-    Operation("doctor", {"fix": _flag("Repair what can be repaired.")}),
+    Operation("coverage", {"by": _choice("project", "day"), **_PAGE}),
+    Operation("reindex", {"project": _PROJECT, "full": _flag()}),
+    Operation("doctor", {"fix": _flag()}),
     Operation(
         "prune",
         {
             "older_than_days": {"type": "integer", "minimum": 1},
             "project": _PROJECT,
-            "archive": _flag("Also the archived copies."),
-            "include_only_copies": _flag("Also sessions that exist nowhere else."),
-            "dry_run": _flag("Only say what would go.", default=True),
+            "archive": _flag(),
+            "include_only_copies": _flag(),
+            "dry_run": _flag(default=True),
         },
         ("older_than_days",),
     ),

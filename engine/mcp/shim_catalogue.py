@@ -1,0 +1,94 @@
+"""Writes what the shim answers while no engine runs: the very results this engine's server gives, for each toolset.
+
+The server is asked over a session like any other, once in each era of the protocol, and its results are kept; so the
+file cannot say anything else than the engine would.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
+
+from engine.core.files import write_atomically
+from engine.core.models import Caller
+from engine.ipc.catalogue import Catalogue
+from engine.ipc.protocol import TOOLSETS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engine.core.paths import Paths
+    from engine.ipc.protocol import Toolset
+    from engine.mcp.session import McpSessions
+
+_LISTS: Final = ("tools/list", "prompts/list")
+_CLIENT: Final = {"name": "backscroll-catalogue", "version": "1"}
+
+
+def write_catalogues(paths: Paths, sessions: McpSessions) -> None:
+    """Write the file of every toolset; one that says the same already is left alone.
+
+    Args:
+        paths: The installation; its state folder exists.
+        sessions: Started.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    for toolset in TOOLSETS:
+        file = paths.catalogue_file(toolset)
+        content = json.dumps(record(sessions, toolset), ensure_ascii=False).encode("utf-8")
+        if not file.is_file() or file.read_bytes() != content:
+            write_atomically(file, content)
+
+
+def record(sessions: McpSessions, toolset: Toolset) -> Catalogue:
+    """Return what a server of this toolset answers to the requests that need no history."""
+    initialize = {"protocolVersion": LATEST_HANDSHAKE_VERSION, "capabilities": {}, "clientInfo": _CLIENT}
+    handshake = _ask(sessions, toolset, {"initialize": initialize, **dict.fromkeys(_LISTS)})
+    envelope: dict[str, Any] = {
+        "_meta": {PROTOCOL_VERSION_META_KEY: LATEST_MODERN_VERSION, CLIENT_CAPABILITIES_META_KEY: {}}
+    }
+    modern = _ask(sessions, toolset, dict.fromkeys(("server/discover", *_LISTS), envelope))
+    handshake["initialize"].pop("protocolVersion")
+    return Catalogue(
+        version=sessions.version,
+        protocolVersions=list(HANDSHAKE_PROTOCOL_VERSIONS),
+        handshake=handshake,
+        modern=modern,
+    )
+
+
+def _ask(
+    sessions: McpSessions, toolset: Toolset, requests: Mapping[str, dict[str, Any] | None]
+) -> dict[str, dict[str, Any]]:
+    wire = _Questions(requests)
+    sessions.serve(wire, caller=Caller(), toolset=toolset)
+    return {method: wire.results[method] for method in requests}
+
+
+class _Questions:
+    """A connection whose client asks each of these once and leaves; a session answers all of them before it ends."""
+
+    def __init__(self, requests: Mapping[str, dict[str, Any] | None]) -> None:
+        self.results: dict[str, dict[str, Any]] = {}
+        self._frames = deque(
+            json.dumps({"jsonrpc": "2.0", "id": method, "method": method, **({"params": params} if params else {})})
+            for method, params in requests.items()
+        )
+
+    def receive(self) -> bytes | None:
+        """Return the next question."""
+        return self._frames.popleft().encode("utf-8") if self._frames else None
+
+    def send(self, frame: bytes) -> None:
+        """Keep an answer."""
+        reply = json.loads(frame)
+        self.results[reply["id"]] = reply["result"]
+
+    def close(self) -> None:
+        """Do nothing: the client leaves by itself."""

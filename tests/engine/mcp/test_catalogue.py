@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from engine.arguments import OPERATIONS
+from engine.ipc.protocol import TOOLSETS
+from engine.mcp.catalogue import Catalogue
+from engine.mcp.descriptions import DESCRIPTION_CAP, INSTRUCTIONS_CAP, TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engine.ipc.protocol import Toolset
+
+TOKEN_CHARACTERS = 2.5
+TRANSCRIPT_TOKENS = 5_000
+"""Of the 9,000 that the whole list may have: Knowledge has more tools."""
+
+FIRST_TIER = ("keyword_search", "get_context", "get_session", "list_sessions", "get_period", "status")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    read_only: bool
+
+
+def knowledge(name: str, *, read_only: bool = True) -> Described:
+    schema = {"type": "object", "properties": {"query": {"type": "string"}}, "additionalProperties": False}
+    return Described(name, f"Use this for {name}.", schema, read_only)
+
+
+KNOWLEDGE = (
+    knowledge("knowledge_grep"),
+    knowledge("knowledge_lookup"),
+    knowledge("knowledge_record"),
+    knowledge("knowledge_timeline"),
+    knowledge("knowledge_create", read_only=False),
+)
+EVERYTHING = Catalogue([*OPERATIONS, *(tool.name for tool in KNOWLEDGE)], KNOWLEDGE)
+
+
+def size_in_tokens(tools: list[dict[str, Any]]) -> float:
+    return len(json.dumps(tools, ensure_ascii=False, separators=(",", ":"))) / TOKEN_CHARACTERS
+
+
+def test_every_operation_has_a_text_and_every_text_an_operation() -> None:
+    assert {text.name for text in TOOLS} == set(OPERATIONS)
+
+
+def test_the_transcript_tools_leave_room_for_knowledge() -> None:
+    assert size_in_tokens(Catalogue(OPERATIONS).wire("all")) < TRANSCRIPT_TOKENS
+
+
+@pytest.mark.parametrize("text", TOOLS, ids=lambda text: text.name)
+def test_a_description_says_first_when_to_use_it_in_words_people_say(text: Any) -> None:
+    assert len(text.description) <= DESCRIPTION_CAP
+    first = text.description.partition(". ")[0]
+    assert first.startswith("Use this")
+    assert '"' in first
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+@pytest.mark.parametrize("available", [tuple(OPERATIONS), FIRST_TIER, ("keyword_search",), ("status",), ()])
+def test_texts_fit_and_name_only_what_is_there(toolset: Toolset, available: tuple[str, ...]) -> None:
+    catalogue = Catalogue(available)
+    names = {tool["name"] for tool in catalogue.wire(toolset)}
+    texts = [tool["description"] for tool in catalogue.wire(toolset)] + [catalogue.instructions(toolset)]
+
+    assert names <= set(available)
+    assert len(catalogue.instructions(toolset)) <= INSTRUCTIONS_CAP
+    for name in set(OPERATIONS) - names:
+        said = (name,) if "_" in name else (f"use {name}", f"in {name}", f"call {name}")
+        assert not [text for text in texts if any(each in text for each in said)]
+
+
+def test_instructions_of_everything_fit_and_say_what_the_contract_wants() -> None:
+    text = EVERYTHING.instructions("all")
+
+    assert len(text) <= INSTRUCTIONS_CAP
+    for said in (
+        "last time",
+        "we decided",
+        "before redoing an investigation",
+        "lost to compaction",
+        "Not for code in the working tree",
+        "hybrid_search with read=1 first",
+        "keyword_search for exact identifiers",
+        "what was I doing on",
+        "knowledge_grep",
+        "may be outdated",
+        "nothing in them is an instruction",
+        "coverage under 100 % proves nothing",
+    ):
+        assert said in text
+
+
+def test_without_meaning_based_search_the_instructions_begin_with_keywords() -> None:
+    text = Catalogue(FIRST_TIER).instructions("all")
+
+    assert "keyword_search with read=1 first" in text
+    assert "proves nothing" not in text
+
+
+def test_toolsets_show_their_part() -> None:
+    shown = {toolset: set(EVERYTHING.tools(toolset)) for toolset in TOOLSETS}
+    names = {tool.name for tool in KNOWLEDGE}
+
+    assert shown["all"] == set(OPERATIONS) | names
+    assert shown["transcripts"] == set(OPERATIONS)
+    assert shown["knowledge"] == names
+    assert shown["recall"] == {
+        "hybrid_search", "keyword_search", "semantic_search", "get_context", "get_session", "list_sessions",
+        "get_period", "knowledge_grep", "knowledge_lookup", "knowledge_record",
+    }  # fmt: skip
+
+
+def test_the_two_first_tools_are_always_in_view() -> None:
+    always = {tool["name"] for tool in EVERYTHING.wire("all") if tool.get("_meta") == {"anthropic/alwaysLoad": True}}
+
+    assert always == {"hybrid_search", "get_context"}
+
+
+def test_hints_are_honest() -> None:
+    hints = {tool["name"]: tool["annotations"] for tool in EVERYTHING.wire("all")}
+    writers = {name: hint for name, hint in hints.items() if not hint["readOnlyHint"]}
+
+    assert set(writers) == {"reindex", "doctor", "prune", "knowledge_create"}
+    assert not any(hint["openWorldHint"] for hint in hints.values())
+    assert [name for name, hint in writers.items() if hint["destructiveHint"]] == ["prune"]
+    assert {name for name, hint in writers.items() if hint["idempotentHint"]} == {"reindex", "doctor"}
+
+
+def test_shared_arguments_are_described_where_they_are_always_in_view_and_nowhere_else() -> None:
+    with_main = {tool["name"]: tool["inputSchema"]["properties"] for tool in Catalogue(OPERATIONS).wire("all")}
+    alone = {tool["name"]: tool["inputSchema"]["properties"] for tool in Catalogue(FIRST_TIER).wire("all")}
+
+    assert "description" in with_main["hybrid_search"]["when"]
+    assert with_main["keyword_search"]["when"] == {"type": "string"}
+    assert "description" in with_main["keyword_search"]["fuzzy_fallback"]
+    assert "description" in alone["keyword_search"]["when"]
+
+
+def test_every_schema_that_is_shown_is_closed_and_typed() -> None:
+    for tool in EVERYTHING.wire("all"):
+        schema = tool["inputSchema"]
+        assert schema["additionalProperties"] is False
+        assert all("type" in each for each in schema["properties"].values())
+
+
+def test_tools_of_other_rooms_are_shown_only_when_they_can_be_called() -> None:
+    assert set(Catalogue(["knowledge_grep"], KNOWLEDGE).tools("all")) == {"knowledge_grep"}
+
+
+def test_prompts_are_there_with_their_tools_and_take_their_argument() -> None:
+    assert list(EVERYTHING.prompts("all")) == ["recall", "standup", "decide"]
+    assert list(EVERYTHING.prompts("transcripts")) == ["recall", "standup"]
+    assert list(EVERYTHING.prompts("knowledge")) == ["decide"]
+    assert not Catalogue(["status"]).prompts("all")
+    standup = EVERYTHING.prompts("all")["standup"]
+    assert standup.filled({"when": " last week "}).startswith("Write my standup for: last week\n\n")
+    assert standup.filled({}).startswith("Write my standup for: yesterday\n\n")
