@@ -8,34 +8,54 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.knowledge import audit, inventory, keyword, timeline, vocabulary
+from engine.arguments import validate
+from engine.knowledge import audit, inventory, timeline, vocabulary
+from engine.knowledge import grep as search
 from engine.knowledge import lookup as names
-from engine.knowledge.arguments import check_arguments
+from engine.knowledge.arguments import snake
+from engine.knowledge.checkpoint import Checkpoints
 from engine.knowledge.errors import NotAuthorized
 from engine.knowledge.manifest import StoreLayout, store_exists
+from engine.knowledge.publish import NoSteps, Publisher, clean_up
+from engine.knowledge.queries import MutationQuery
 from engine.knowledge.records import DEFAULT_SCOPE
 from engine.knowledge.replies import BUDGET_BYTES, Reply, coverage
+from engine.knowledge.requests import Caller
 from engine.knowledge.scan import ScanLimits
 from engine.knowledge.store import OpenStore, StoreLane, retrying
-from engine.knowledge.tools import tool_named
+from engine.knowledge.tools import OPERATIONS, tool_named
+from engine.knowledge.writes import Writer, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from engine.core.clock import Clock
+    from engine.knowledge.plan import Plan
+    from engine.knowledge.publish import Steps
     from engine.knowledge.queries import (
         DayQuery,
         GrepQuery,
         HistoryQuery,
         LastSeenQuery,
         LookupQuery,
-        MutationQuery,
         OntologyQuery,
         RecordQuery,
         RecordsQuery,
         SinceQuery,
         TimelineQuery,
+    )
+    from engine.knowledge.requests import (
+        AttachFile,
+        Correct,
+        CreateRecord,
+        EditBody,
+        Merge,
+        Resume,
+        SavePage,
+        Unmerge,
+        Withdraw,
+        WriteRequest,
     )
     from engine.knowledge.snapshot import Snapshot
     from engine.knowledge.transcripts import TranscriptSource
@@ -52,6 +72,8 @@ class KnowledgeService:
         transcripts: Finds the messages evidence is taken from; without it only texts and files can be cited.
         scopes: What the caller of this instance may see; one scope for each call.
         limits: The most a vault may hold.
+        git: The program that makes checkpoints.
+        steps: Told where a publication stands.
     """
 
     def __init__(
@@ -62,13 +84,17 @@ class KnowledgeService:
         *,
         scopes: frozenset[str] = frozenset({DEFAULT_SCOPE}),
         limits: ScanLimits | None = None,
+        git: str = "git",
+        steps: Steps | None = None,
     ) -> None:
         self.layout = StoreLayout(root)
         self.budget = BUDGET_BYTES
         self._clock = clock
         self._transcripts = transcripts
         self._scopes = scopes
-        self._lane = StoreLane(self.layout, clock, limits or ScanLimits(), lambda store: None)
+        self._steps = steps or NoSteps()
+        self._git = Checkpoints(self.layout.vault, git)
+        self._lane = StoreLane(self.layout, clock, limits or ScanLimits(), self._recover)
 
     def exists(self) -> bool:
         """Return whether a store was ever created here. Creates nothing."""
@@ -88,20 +114,30 @@ class KnowledgeService:
         """Close the database. The next call opens it again."""
         self._lane.close()
 
-    def call(self, tool: str, arguments: Mapping[str, object], *, scope: str = DEFAULT_SCOPE) -> Reply:
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        *,
+        caller: Caller | None = None,
+        scope: str = DEFAULT_SCOPE,
+    ) -> Reply:
         """Run a tool by name with arguments from outside.
 
         Raises:
             EngineError: Wrong arguments, or whatever the tool refuses; `errors.error_reply` renders it.
         """
+        checked = validate(tool, arguments, OPERATIONS)
         spec = tool_named(tool)
-        request = spec.request(**check_arguments(spec.arguments, arguments))
+        request = spec.request(**{snake(name): value for name, value in checked.items()})
         method: Callable[..., Reply] = getattr(self, spec.method)
-        return method(request, scope=scope)
+        if spec.read_only:
+            return method(request, scope=scope)
+        return method(request, caller or Caller(), scope=scope)
 
     def grep(self, query: GrepQuery, *, scope: str = DEFAULT_SCOPE) -> Reply:
         """Search by keyword (`knowledge_grep`)."""
-        return self._read(scope, lambda store, snapshot: keyword.grep(store, snapshot, query, budget=self.budget))
+        return self._read(scope, lambda store, snapshot: search.grep(store, snapshot, query, budget=self.budget))
 
     def lookup(self, query: LookupQuery, *, scope: str = DEFAULT_SCOPE) -> Reply:
         """Find an exact id, title or alias (`knowledge_lookup`)."""
@@ -155,6 +191,89 @@ class KnowledgeService:
     def check(self, *, scope: str = DEFAULT_SCOPE) -> Reply:
         """Return every finding about the vault, all evidence verified (`backscroll knowledge check`)."""
         return self._read(scope, _check)
+
+    def save_page(self, request: SavePage, caller: Caller, *, scope: str = DEFAULT_SCOPE) -> Reply:
+        """Create or save a page (`knowledge_save_page`)."""
+        return self._write("knowledge_save_page", request, caller, scope, lambda writer: writer.save_page(request))
+
+    def edit_body(self, request: EditBody, caller: Caller, *, scope: str = DEFAULT_SCOPE) -> Reply:
+        """Change one passage of a page (`knowledge_edit_body`)."""
+        return self._write("knowledge_edit_body", request, caller, scope, lambda writer: writer.edit_body(request))
+
+    def create(self, request: CreateRecord, caller: Caller, *, scope: str = DEFAULT_SCOPE) -> Reply:
+        """Record a claim or relationship (`knowledge_create`)."""
+        return self._write("knowledge_create", request, caller, scope, lambda writer: writer.create(request))
+
+    def correct(self, request: Correct, caller: Caller, *, scope: str = DEFAULT_SCOPE) -> Reply:
+        """Supersede a claim or relationship (`knowledge_correct`)."""
+        return self._write("knowledge_correct", request, caller, scope, lambda writer: writer.correct(request))
+
+    def withdraw(self, request: Withdraw, caller: Caller, *, scope: str = DEFAULT_SCOPE) -> Reply:
+        """Retract a record (`knowledge_withdraw`)."""
+        return self._write("knowledge_withdraw", request, caller, scope, lambda writer: writer.withdraw(request))
+
+    def merge(self, request: Merge, caller: Caller, *, scope: str = DEFAULT_SCOPE) -> Reply:
+        """Let one page stand for another (`knowledge_merge`)."""
+        return self._write("knowledge_merge", request, caller, scope, lambda writer: writer.merge(request))
+
+    def unmerge(self, request: Unmerge, caller: Caller, *, scope: str = DEFAULT_SCOPE) -> Reply:
+        """Undo a merge (`knowledge_unmerge`)."""
+        return self._write("knowledge_unmerge", request, caller, scope, lambda writer: writer.unmerge(request))
+
+    def attach_file(self, request: AttachFile, caller: Caller, *, scope: str = DEFAULT_SCOPE) -> Reply:
+        """Retain a file as evidence (`knowledge_attach_file`)."""
+        return self._write("knowledge_attach_file", request, caller, scope, lambda writer: writer.attach_file(request))
+
+    def resume(self, request: Resume, caller: Caller, *, scope: str = DEFAULT_SCOPE) -> Reply:
+        """Try the Git checkpoint of a publication again (`knowledge_resume`)."""
+        del caller
+        self._authorise(scope)
+        with self._lane.lane() as store:
+            self._checkpoint(store, request.request_id)
+            return audit.mutation(store, scope, MutationQuery(request.request_id))
+
+    def abandon(self, request_id: str) -> None:
+        """Give up a publication that conflicts with the files; they stay as they are (`knowledge check`).
+
+        Raises:
+            StoreUnavailable: There is no store.
+        """
+        with self._lane.lane(recover=False) as store:
+            store.journal.abandon(request_id)
+
+    def _write(
+        self,
+        tool: str,
+        request: WriteRequest,
+        caller: Caller,
+        scope: str,
+        build: Callable[[Writer], Plan],
+    ) -> Reply:
+        self._authorise(scope)
+        with self._lane.lane(create=True) as store:
+
+            def make(request_id: str) -> Plan:
+                writer = Writer(store, store.snapshot(scope), caller, self._transcripts, request_id)
+                writer.check_vault(request.expected_vault_id)
+                return build(writer)
+
+            publisher = Publisher(store, self._steps)
+            publication = publisher.publish(tool, request.request_id, canonical(request), caller, scope, make)
+            self._checkpoint(store, publication.request_id)
+            published = store.journal.find(publication.request_id) or publication
+            return {"receipt": audit.receipt_of(store, published, scope)}
+
+    def _checkpoint(self, store: OpenStore, request_id: str) -> None:
+        state = self._git.flush(store.journal)
+        if state != "committed":
+            store.journal.note_git(request_id, state)
+        self._steps.reached("checkpointed")
+
+    def _recover(self, store: OpenStore, first: bool) -> None:
+        """Finish what a crash interrupted, before anything is read."""
+        Publisher(store, self._steps).recover()
+        if first:
+            clean_up(store)
 
     def _read(self, scope: str, operation: Callable[[OpenStore, Snapshot], _T]) -> _T:
         self._authorise(scope)

@@ -184,21 +184,22 @@ class StoreLane:
         layout: StoreLayout,
         clock: Clock,
         limits: ScanLimits,
-        on_open: Callable[[OpenStore], None],
+        on_enter: Callable[[OpenStore, bool], None],
     ) -> None:
         self.layout = layout
         self._clock = clock
         self._limits = limits
-        self._on_open = on_open
+        self._on_enter = on_enter
         self._thread_lock = threading.Lock()
         self._store: OpenStore | None = None
 
     @contextmanager
-    def lane(self, *, create: bool = False) -> Iterator[OpenStore]:
+    def lane(self, *, create: bool = False, recover: bool = True) -> Iterator[OpenStore]:
         """Hold the store for one operation.
 
         Args:
             create: Create the store when there never was one; only writes and `init` ask for it (R155).
+            recover: Finish unfinished publications first.
 
         Raises:
             StoreUnavailable: There is no store, it lost a part, or another process held it too long.
@@ -214,8 +215,10 @@ class StoreLane:
             with self._process_lock():
                 if create and not store_exists(self.layout):
                     create_store(self.layout, self._clock.now())
+                before = self._store
                 store = self._open()
-                self._on_open(store)
+                if recover:
+                    self._on_enter(store, store is not before)
                 yield store
 
     def close(self) -> None:

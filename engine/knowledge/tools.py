@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
+from engine.arguments import Operation
 from engine.core.errors import InvalidArgument
 from engine.knowledge.tools_read import READ_TOOLS
 from engine.knowledge.tools_spec import ToolSpec
 from engine.knowledge.tools_write import WRITE_TOOLS
 
-__all__ = ["DECIDE_PROMPT", "RECALL_TOOLS", "TOOLS", "ToolSpec", "tool_named"]
+__all__ = ["DECIDE_PROMPT", "OPERATIONS", "RECALL_TOOLS", "TOOLS", "ToolSpec", "tool_named"]
 
 TOOLS: tuple[ToolSpec, ...] = (*READ_TOOLS, *WRITE_TOOLS)
+
+OPERATIONS = MappingProxyType({tool.name: Operation.from_schema(tool.name, tool.input_schema()) for tool in TOOLS})
+"""The tools as `engine.arguments` checks them."""
 
 RECALL_TOOLS = ("knowledge_grep", "knowledge_record", "knowledge_timeline")
 """The three knowledge reads of the `recall` toolset (interface.md)."""

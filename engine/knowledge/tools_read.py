@@ -137,7 +137,7 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
         "Use for what occurred on one calendar day, or in the Monday-Sunday week around it, in a time zone. Resolve "
         "words like yesterday to a date first.",
         (
-            Arg("date", "string", "YYYY-MM-DD", required=True, also="day"),
+            Arg("date", "string", "YYYY-MM-DD", required=True),
             Arg("week", "boolean"),
             Arg("timeZone", "string", "IANA name, default UTC"),
             EXACT_KIND,

@@ -2,6 +2,216 @@
 
 from __future__ import annotations
 
+from engine.knowledge.arguments import Arg
+from engine.knowledge.records import ORIGINS
+from engine.knowledge.requests import (
+    AttachFile,
+    Correct,
+    CreateRecord,
+    EditBody,
+    Merge,
+    Resume,
+    SavePage,
+    Unmerge,
+    Withdraw,
+)
 from engine.knowledge.tools_spec import ToolSpec
 
-WRITE_TOOLS: tuple[ToolSpec, ...] = ()
+_TEXT = Arg("", "string")
+_REQUEST_ID = Arg("requestId", "string", "same id = same receipt; may be left out")
+_VAULT_ID = Arg("expectedVaultId", "string")
+_ID = Arg("id", "string", required=True)
+_REVISION = Arg("expectedRevision", "integer", "as read", required=True, minimum=1, maximum=1_000_000_000)
+_HASH = Arg("expectedHash", "string", "as read, 12 or more hex digits", required=True)
+_REASON = Arg("reason", "string", "kept with the record", required=True)
+_FINGERPRINT = Arg("expectedOntologyFingerprint", "string")
+
+_EVIDENCE = Arg(
+    "evidence",
+    "array",
+    "{quote, session?, message_uuid?} found in a session; {text, attribution}; or {id} of retained evidence",
+    items=Arg(
+        "",
+        "object",
+        properties=(
+            Arg("quote", "string", "exact words of one message"),
+            Arg("session", "string", '"current" (default when known) or a session id'),
+            Arg("message_uuid", "string"),
+            Arg("text", "string"),
+            Arg("attribution", "string", "who said or wrote it"),
+            Arg("filename", "string"),
+            Arg("id", "string"),
+            Arg("lines", "array", "[first, last]", items=Arg("", "integer")),
+        ),
+    ),
+)
+
+
+def _texts(name: str, description: str = "") -> Arg:
+    return Arg(name, "array", description, items=_TEXT)
+
+
+_RECORD = (
+    Arg("kind", "string", choices=("claim", "relationship")),
+    Arg("claim_kind", "string", "fact, preference, decision, commitment, event, belief"),
+    Arg("type", "string", "predicate of a relationship, e.g. works_on"),
+    Arg("title", "string", "one line somebody will search for"),
+    Arg("body", "string", "the statement, readable on its own"),
+    Arg("summary", "string"),
+    _texts("aliases"),
+    _texts("tags"),
+    Arg("occurred_at", "string", "date or timestamp; default: of the quoted message"),
+    Arg("valid_until", "string"),
+    Arg("due_at", "string", "commitments only"),
+    Arg("owner", "string", "page id, commitments only"),
+    _texts("entities", "page ids"),
+    Arg("from", "string", "page id"),
+    Arg("to", "string", "page id"),
+    _texts("sources", "page ids"),
+    Arg("source_event", "boolean"),
+    _texts("dependencies"),
+    Arg(
+        "attribution",
+        "object",
+        "who stated it; default: of the evidence",
+        properties=(Arg("by", "string", required=True), Arg("via", "string")),
+    ),
+    Arg("assertion_origin", "string", "default stated", choices=ORIGINS),
+    _EVIDENCE,
+)
+
+WRITE_TOOLS: tuple[ToolSpec, ...] = (
+    ToolSpec(
+        "knowledge_create",
+        "Use right after something was decided, promised or found out that a later session must know: records one claim "
+        "(or a relationship between two pages) with its evidence. One call is enough: quote the exact words from this "
+        "session and they are found, verified and kept. Look with knowledge_grep first; a changed decision goes "
+        "through knowledge_correct.",
+        (Arg("record", "object", required=True, properties=_RECORD), _FINGERPRINT, _REQUEST_ID, _VAULT_ID),
+        "create",
+        CreateRecord,
+        read_only=False,
+    ),
+    ToolSpec(
+        "knowledge_save_page",
+        "Use to keep a page about a person, project, component, meeting or topic. expectedRevision 0 creates it; to save "
+        "a page again pass id, revision and hash as read. What is left out stays; keys and comments unknown to the "
+        "format stay too.",
+        (
+            Arg("id", "string"),
+            Arg("expectedRevision", "integer", "0 creates", required=True, minimum=0, maximum=1_000_000_000),
+            Arg("expectedHash", "string", "as read, 12 or more hex digits"),
+            Arg("title", "string"),
+            Arg("type", "string", "see knowledge_ontology"),
+            Arg("body", "string", "Markdown"),
+            Arg("fields", "object", "of the type, e.g. status; meetings: occurred_at"),
+            _texts("aliases"),
+            _texts("tags"),
+            _texts("entities", "page ids"),
+            _texts("sources", "page ids"),
+            _EVIDENCE,
+            Arg("summary", "string"),
+            _REQUEST_ID,
+            _VAULT_ID,
+        ),
+        "save_page",
+        SavePage,
+        read_only=False,
+    ),
+    ToolSpec(
+        "knowledge_edit_body",
+        "Use to change one passage of a page without sending the whole: find must stand in its body exactly once.",
+        (
+            _ID,
+            _REVISION,
+            _HASH,
+            Arg("find", "string", required=True),
+            Arg("replace", "string", required=True),
+            _REQUEST_ID,
+            _VAULT_ID,
+        ),
+        "edit_body",
+        EditBody,
+        read_only=False,
+    ),
+    ToolSpec(
+        "knowledge_correct",
+        "Use when a recorded claim or relationship no longer holds because something newer was decided: writes the "
+        "replacement and marks the old record superseded, in one step. Searches for the old words then find the new "
+        "record.",
+        (
+            _ID,
+            _REVISION,
+            _HASH,
+            _REASON,
+            Arg("replacement", "object", "whole record of the same kind", required=True, properties=_RECORD),
+            _FINGERPRINT,
+            _REQUEST_ID,
+            _VAULT_ID,
+        ),
+        "correct",
+        Correct,
+        read_only=False,
+        destructive=True,
+    ),
+    ToolSpec(
+        "knowledge_withdraw",
+        "Use when a record was wrong and nothing replaces it: it and what depends on it leave every answer. File, "
+        "evidence and history stay.",
+        (_ID, _REVISION, _HASH, _REASON, _REQUEST_ID, _VAULT_ID),
+        "withdraw",
+        Withdraw,
+        read_only=False,
+        destructive=True,
+    ),
+    ToolSpec(
+        "knowledge_merge",
+        "Use when two pages describe the same thing: merged then stands for survivor everywhere.",
+        (
+            Arg("survivor", "string", "page id that stays", required=True),
+            Arg("merged", "string", "page id that goes", required=True),
+            Arg("expectedRevision", "integer", "of merged", required=True, minimum=1, maximum=1_000_000_000),
+            Arg("expectedHash", "string", "of merged", required=True),
+            Arg("expectedSurvivorRevision", "integer", minimum=1, maximum=1_000_000_000),
+            Arg("expectedSurvivorHash", "string"),
+            Arg("reason", "string"),
+            _REQUEST_ID,
+            _VAULT_ID,
+        ),
+        "merge",
+        Merge,
+        read_only=False,
+        destructive=True,
+    ),
+    ToolSpec(
+        "knowledge_unmerge",
+        "Use to undo a merge: the page stands for itself again.",
+        (_ID, _REVISION, _HASH, Arg("reason", "string"), _REQUEST_ID, _VAULT_ID),
+        "unmerge",
+        Unmerge,
+        read_only=False,
+    ),
+    ToolSpec(
+        "knowledge_attach_file",
+        "Use to retain a file of this machine as evidence, unchanged; cite it afterwards by the id in the receipt.",
+        (
+            Arg("filePath", "string", "absolute", required=True),
+            Arg("sha256", "string", "of the file as seen", required=True),
+            Arg("attribution", "string", "where it comes from", required=True),
+            Arg("filename", "string"),
+            _REQUEST_ID,
+            _VAULT_ID,
+        ),
+        "attach_file",
+        AttachFile,
+        read_only=False,
+    ),
+    ToolSpec(
+        "knowledge_resume",
+        "Use when a receipt's git.state is pending or unavailable: tries its local Git checkpoint again.",
+        (Arg("requestId", "string", required=True),),
+        "resume",
+        Resume,
+        read_only=False,
+    ),
+)
