@@ -40,8 +40,9 @@ def open_writer(path: Path) -> apsw.Connection:
             path.touch(mode=0o600)
         connection = apsw.Connection(str(path))
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        # Space that pruning frees goes back to the disk in steps; only settable before the first table.
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        if connection.pragma("page_count") == 0:
+            # Space that pruning frees goes back to the disk in steps. Setting it again would write the header.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         # Readers never wait for the writer and a crash loses no committed transaction of ours: a power cut may take the
         # last seconds back, and their transcripts are read again because rows and offsets commit together.
         connection.execute("PRAGMA journal_mode = WAL")
