@@ -10,6 +10,7 @@ import os
 import sys
 import sysconfig
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,3 +93,16 @@ def server_command(installation: Installation, paths: Paths) -> ServerCommand:
     # A checkout that was never installed: the interpreter must be told where the package lies.
     source = (("PYTHONPATH", str(installation.source)),)
     return ServerCommand(str(installation.executable), ("-m", "engine", "mcp"), env + source)
+
+
+def assets_folder() -> Path:
+    """Return the folder of icons and of the sample history: in the bundle, or beside the packages."""
+    return Path(getattr(sys, "_MEIPASS", Path(__file__).parents[2])) / "assets"
+
+
+def has_app() -> bool:
+    """Return whether the tray app is installed with us."""
+    if getattr(sys, "frozen", False):
+        return find_spec("desktop.app") is not None
+    # Beside ourselves and not anywhere on `sys.path`, where somebody's project may have a folder of that name.
+    return (Path(__file__).parents[2] / "desktop" / "app.py").is_file() and find_spec("PySide6") is not None

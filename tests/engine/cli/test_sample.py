@@ -45,10 +45,11 @@ def test_each_line_has_the_fields_of_its_type(file: Path) -> None:
 def test_each_tool_call_has_its_result(file: Path) -> None:
     calls, results = list[str](), list[str]()
     for line in lines(file):
-        for block in line.get("message", {}).get("content", []):
-            if isinstance(block, dict) and block["type"] == "tool_use":
+        content: list[dict[str, Any]] | str = line.get("message", {}).get("content", [])
+        for block in content if isinstance(content, list) else []:
+            if block["type"] == "tool_use":
                 calls.append(block["id"])
-            if isinstance(block, dict) and block["type"] == "tool_result":
+            if block["type"] == "tool_result":
                 results.append(block["tool_use_id"])
     assert calls == results
 

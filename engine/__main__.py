@@ -1,0 +1,24 @@
+"""The program `backscroll`, also as `python -m engine`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run the command line and return its exit code.
+
+    The shim branches off first: Claude Code starts one for each session, and the command line's imports would cost each
+    of them 20 MB and a tenth of a second.
+    """
+    if sys.argv[1:2] == ["mcp"] and not {"-h", "--help"} & set(sys.argv):
+        from engine.shim import main as relay  # noqa: PLC0415 - see above
+
+        return relay(sys.argv[2:])
+    from engine.cli.app import main as command_line  # noqa: PLC0415 - see above
+
+    return command_line(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""The program `backscroll`: its verbs, and what happens when one of them fails.
+
+A verb is a function in a file of its own, listed in `VERBS`. It asks the front door and renders the reply; errors for
+people go through to `main`, which is the barrier.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from typer.main import get_command
+
+from engine import __version__
+from engine.cli import connect, coverage, export, mcp, period, reindex, run, search, serve, sessions, show, status
+from engine.cli.access import InstalledAccess
+from engine.cli.exits import BROKEN_PIPE, DONE, INTERRUPTED, exit_code
+from engine.cli.output import Output, use_utf8
+from engine.core.errors import EngineError, InvalidArgument
+from engine.core.paths import Paths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.cli.access import Access
+
+VERBS: Final = (
+    run.run,
+    search.search,
+    show.show,
+    sessions.sessions,
+    period.period,
+    status.status,
+    coverage.coverage,
+    reindex.reindex,
+    export.export,
+    connect.connect,
+    serve.serve,
+    mcp.mcp,
+)
+"""In the order of `--help`. One file each: a new verb is its file and its line here."""
+
+app = typer.Typer(
+    name="backscroll",
+    help="Search and memory for everything you ever said to Claude Code, on your own machine.",
+    epilog="Every command takes --json. Exit codes: 0 done, 1 nothing found, 2 wrong use, 3 no engine or it failed.",
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _verb in VERBS:
+    app.command()(_verb)
+
+
+@app.callback(invoke_without_command=True)
+def without_verb(
+    ctx: typer.Context,
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Say which version this is.")] = False,
+) -> None:
+    """Search and memory for everything you ever said to Claude Code, on your own machine."""
+    if version:
+        Output().text(f"backscroll {__version__}\n")
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        run.run(ctx)
+
+
+def main(argv: Sequence[str], *, access: Access | None = None) -> int:
+    """Run the program and return its exit code. The barrier for errors, Ctrl+C and readers that have seen enough.
+
+    Args:
+        argv: Arguments after the program's name.
+        access: The way to the history; this installation's when not given.
+    """
+    use_utf8()
+    output = Output(as_json="--json" in argv)
+    try:
+        code = _run(argv, access or InstalledAccess(Paths.resolve()))
+        sys.stdout.flush()
+    except EngineError as error:
+        output.error(error)
+        return exit_code(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What is still buffered has no reader either; the interpreter would complain about it on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return code
+
+
+def _run(argv: Sequence[str], access: Access) -> int:
+    command = get_command(app)
+    try:
+        # Not `command.main()`: it turns a broken pipe into a failure before it could reach the barrier.
+        with command.make_context("backscroll", list(argv), obj=access) as ctx:
+            command.invoke(ctx)
+    except typer.Exit as done:
+        return done.exit_code
+    except typer.Abort:
+        return INTERRUPTED
+    except typer.TyperException as wrong:
+        raise InvalidArgument(
+            "Wrong use", wrong.format_message(), "`--help` after a command shows its options."
+        ) from wrong
+    return DONE

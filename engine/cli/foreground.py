@@ -1,0 +1,89 @@
+"""An engine in this process: started, kept until somebody wants it to end, stopped in order."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from engine.core.errors import EngineAlreadyRunning, StorageFailure
+from engine.core.log import configure_logging
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from types import FrameType
+
+    from engine.service import Engine
+
+logger = logging.getLogger(__name__)
+
+END_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+"""Ctrl+C, the system's end, a closed terminal, Ctrl+Break of Windows; each where it exists."""
+
+
+@contextmanager
+def running(engine: Engine, *, watch: bool, verbose: bool = False) -> Generator[None]:
+    """Start an engine with its log, and stop it whatever happens.
+
+    Args:
+        engine: Not started.
+        watch: In the background and reachable; else only for what this process asks of it.
+        verbose: Repeat the log on stderr.
+
+    Raises:
+        EngineAlreadyRunning: Another engine owns the data directory. The log is not touched: it is the other's.
+        StorageFailure: Folders or database cannot be made or opened.
+    """
+    try:
+        engine.start(watch=watch)
+    except EngineAlreadyRunning:
+        raise
+    except OSError as error:
+        place = error.filename or engine.paths.data
+        raise StorageFailure(
+            "Backscroll cannot start",
+            f"{place}: {error.strerror or error}.",
+            "Look at the permissions and the free space there, or name another folder in BACKSCROLL_HOME.",
+        ) from error
+    except Exception:
+        undo = configure_logging(engine.paths, to_stderr=verbose)
+        logger.exception("The engine did not start")
+        undo()
+        raise
+    undo = configure_logging(engine.paths, to_stderr=verbose)
+    try:
+        yield
+    finally:
+        engine.stop()
+        undo()
+
+
+@contextmanager
+def until_told() -> Generator[threading.Event]:
+    """Give an event that is set by the first signal to end; a second one ends the process as usual.
+
+    Only the main thread may use this.
+    """
+    told = threading.Event()
+    before = {number: signal.getsignal(number) for number in _numbers()}
+
+    def tell(_number: int, _frame: FrameType | None) -> None:
+        told.set()
+        restore()
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    for number in before:
+        signal.signal(number, tell)
+    try:
+        yield told
+    finally:
+        restore()
+
+
+def _numbers() -> list[signal.Signals]:
+    return [signal.Signals[name] for name in END_SIGNALS if name in signal.Signals.__members__]
