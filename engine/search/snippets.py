@@ -94,12 +94,14 @@ def _single(tokens: list[Token], term: Term) -> list[tuple[int, int]]:
     parts = camel_parts(term.text) if is_camel(term.text) else [word]
     exact: list[tuple[int, int]] = []
     near: list[tuple[int, int]] = []
+    beginning = stemmed[:3]
     for token in tokens:
         if token.word == word:
             exact.append((token.start, token.end))
-        elif stem(token.word) == stemmed:
+        # Stemming changes endings only, so most words need not be stemmed to see that they differ.
+        elif token.word.startswith(beginning) and stem(token.word) == stemmed:
             near.append((token.start, token.end))
-        elif len(token.raw) > len(word) and is_camel(token.raw):
+        elif len(token.raw) > len(word) and token.raw != token.word and is_camel(token.raw):
             place = _inside(token, parts)
             if place is not None:
                 near.append(place)
