@@ -35,20 +35,20 @@ class ToolSpec:
         return object_schema(self.arguments)
 
 
-VIEW = Arg("view", "string", "agent: short rows (default); full: citations and evidence", choices=("agent", "full"))
+VIEW = Arg("view", "string", "full adds citations and evidence", choices=("agent", "full"))
 KIND = Arg("kind", "string", choices=KINDS)
-TYPE = Arg("type", "string", "ontology type or alias: person, decision, attended, …")
-TAG = Arg("tag", "string", "exact tag, case-sensitive")
-EXACT_KIND = Arg("kind", "string", "exact record type, e.g. decision or meeting")
-SNAPSHOT = Arg("snapshot", "string", "of the first page, with the same filters")
+TYPE = Arg("type", "string", "ontology type or alias")
+TAG = Arg("tag", "string")
+EXACT_KIND = Arg("kind", "string", "exact record type: decision, meeting, …")
+SNAPSHOT = Arg("snapshot", "string", "of page one")
 DATE_FIELD = Arg(
     "timeField",
     "string",
     "default occurred_at",
     choices=("occurred_at", "recorded_at", "updated_at", "due_at"),
 )
-SINCE = Arg("since", "string", "YYYY-MM-DD or timestamp with seconds and zone, inclusive")
-UNTIL = Arg("until", "string", "as since, inclusive")
+SINCE = Arg("since", "string", "YYYY-MM-DD or full timestamp, inclusive")
+UNTIL = Arg("until", "string", "inclusive")
 ORDER = Arg("order", "string", choices=("asc", "desc"))
 ENTITY = Arg("entity", "string", "record id or exact name")
 

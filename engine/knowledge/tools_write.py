@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from engine.knowledge.arguments import Arg
+from types import MappingProxyType
+
+from engine.arguments import Operation
+from engine.knowledge.arguments import Arg, object_schema
 from engine.knowledge.records import ORIGINS
 from engine.knowledge.requests import (
     AttachFile,
@@ -18,32 +21,29 @@ from engine.knowledge.requests import (
 from engine.knowledge.tools_spec import ToolSpec
 
 _TEXT = Arg("", "string")
-_REQUEST_ID = Arg("requestId", "string", "same id = same receipt; may be left out")
+_REQUEST_ID = Arg("requestId", "string")
 _VAULT_ID = Arg("expectedVaultId", "string")
 _ID = Arg("id", "string", required=True)
 _REVISION = Arg("expectedRevision", "integer", "as read", required=True, minimum=1, maximum=1_000_000_000)
-_HASH = Arg("expectedHash", "string", "as read, 12 or more hex digits", required=True)
-_REASON = Arg("reason", "string", "kept with the record", required=True)
+_HASH = Arg("expectedHash", "string", "as read", required=True)
+_REASON = Arg("reason", "string", required=True)
 _FINGERPRINT = Arg("expectedOntologyFingerprint", "string")
 
+_EVIDENCE_ITEM = (
+    Arg("quote", "string", "exact words of one message"),
+    Arg("session", "string", '"current" (default when known) or a session id'),
+    Arg("message_uuid", "string"),
+    Arg("text", "string"),
+    Arg("attribution", "string", "who said or wrote it"),
+    Arg("filename", "string"),
+    Arg("id", "string"),
+    Arg("lines", "array", "[first, last]", items=Arg("", "integer")),
+)
 _EVIDENCE = Arg(
     "evidence",
     "array",
     "{quote, session?, message_uuid?} found in a session; {text, attribution}; or {id} of retained evidence",
-    items=Arg(
-        "",
-        "object",
-        properties=(
-            Arg("quote", "string", "exact words of one message"),
-            Arg("session", "string", '"current" (default when known) or a session id'),
-            Arg("message_uuid", "string"),
-            Arg("text", "string"),
-            Arg("attribution", "string", "who said or wrote it"),
-            Arg("filename", "string"),
-            Arg("id", "string"),
-            Arg("lines", "array", "[first, last]", items=Arg("", "integer")),
-        ),
-    ),
+    items=Arg("", "object", properties=_EVIDENCE_ITEM),
 )
 
 
@@ -80,6 +80,15 @@ _RECORD = (
     _EVIDENCE,
 )
 
+
+PARTS = MappingProxyType(
+    {
+        name: Operation.from_schema(name, object_schema(properties))
+        for name, properties in (("record", _RECORD), ("evidence", _EVIDENCE_ITEM))
+    },
+)
+"""Objects inside arguments, as `engine.arguments` checks them: some schemas only point to another tool's."""
+
 WRITE_TOOLS: tuple[ToolSpec, ...] = (
     ToolSpec(
         "knowledge_create",
@@ -100,7 +109,7 @@ WRITE_TOOLS: tuple[ToolSpec, ...] = (
         (
             Arg("id", "string"),
             Arg("expectedRevision", "integer", "0 creates", required=True, minimum=0, maximum=1_000_000_000),
-            Arg("expectedHash", "string", "as read, 12 or more hex digits"),
+            Arg("expectedHash", "string", "as read"),
             Arg("title", "string"),
             Arg("type", "string", "see knowledge_ontology"),
             Arg("body", "string", "Markdown"),
@@ -109,7 +118,7 @@ WRITE_TOOLS: tuple[ToolSpec, ...] = (
             _texts("tags"),
             _texts("entities", "page ids"),
             _texts("sources", "page ids"),
-            _EVIDENCE,
+            Arg("evidence", "array", "items as in knowledge_create", items=Arg("", "object")),
             Arg("summary", "string"),
             _REQUEST_ID,
             _VAULT_ID,
@@ -144,7 +153,7 @@ WRITE_TOOLS: tuple[ToolSpec, ...] = (
             _REVISION,
             _HASH,
             _REASON,
-            Arg("replacement", "object", "whole record of the same kind", required=True, properties=_RECORD),
+            Arg("replacement", "object", "whole record, keys as in knowledge_create", required=True),
             _FINGERPRINT,
             _REQUEST_ID,
             _VAULT_ID,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
+from engine.arguments import validate
 from engine.knowledge import drafts
 from engine.knowledge.dates import utc_text
 from engine.knowledge.errors import (
@@ -18,6 +19,7 @@ from engine.knowledge.errors import (
 from engine.knowledge.frontmatter import FrontMatterRefused, edit_record, new_record, split_record
 from engine.knowledge.plan import Plan, Target, require_target
 from engine.knowledge.retain import Retainer, stage_file
+from engine.knowledge.tools_write import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +92,7 @@ class Writer:
             if value is not None:
                 (changes.update({key: cast("YamlValue", value)}) if value else remove.add(key))
         if request.evidence is not None:
-            changes["evidence"] = [dict(one.item) for one in self._retainer().cite(request.evidence, plan)]
+            changes["evidence"] = self._cited(request.evidence, plan)
         body = None if request.body is None else _body(request.body)
         self._edit(plan, target, changes, "saved", remove=frozenset(remove), body=body)
         plan.check_references(self.snapshot)
@@ -115,7 +117,7 @@ class Writer:
             if value:
                 values[key] = value if isinstance(value, str) else list(value)
         if request.evidence:
-            values["evidence"] = [dict(one.item) for one in self._retainer().cite(request.evidence, plan)]
+            values["evidence"] = self._cited(request.evidence, plan)
         day = str((request.fields or {}).get("occurred_at", ""))[:10] or None
         self._add_new(plan, "page", request.type, title, values, request.body or "", day)
         return plan
@@ -236,6 +238,7 @@ class Writer:
         more: Mapping[str, YamlValue],
         but: str | None = None,
     ) -> Record:
+        record = validate("record", record, PARTS)
         kind = record.get("kind")
         if kind not in ("claim", "relationship"):
             raise InvalidArgument(
@@ -358,6 +361,10 @@ class Writer:
                 "",
                 "Read knowledge_ontology again and check the type.",
             )
+
+    def _cited(self, items: Sequence[JsonObject], plan: Plan) -> list[YamlValue]:
+        checked = [validate("evidence", item, PARTS) for item in items]
+        return [dict(one.item) for one in self._retainer().cite(checked, plan)]
 
     def _retainer(self) -> Retainer:
         return Retainer(self.snapshot.evidence, self.transcripts, self.caller, self.store.clock.now())
