@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from rapidfuzz import fuzz, process
 
-from engine.arguments.operation import LIMIT_CAP, MAX_TOKENS_CAP, WHOLE_NUMBER_CAP, Operation, Schema
+from engine.arguments.operation import MAX_TOKENS_CAP, WHOLE_NUMBER_CAP, Operation, Schema
 from engine.arguments.operations import OPERATIONS
 from engine.core.errors import InvalidArgument
 
@@ -60,8 +60,8 @@ SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 def validate(method: str, arguments: object, operations: Mapping[str, Operation] | None = None) -> dict[str, Any]:
     """Return the arguments of a call, checked; nothing is coerced, nothing unknown is passed by.
 
-    A `limit` over `LIMIT_CAP` comes back as the cap with `limit_applied` beside it, so that the reply can say so; a
-    `max_tokens` over `MAX_TOKENS_CAP` comes back as that cap. Defaults are not filled in.
+    A `max_tokens` over `MAX_TOKENS_CAP` comes back as that cap. A `limit` over `LIMIT_CAP` is passed on: whoever
+    applies the cap says so in `limit_applied`. Defaults are not filled in.
 
     Args:
         method: The operation's name, which is also the MCP tool's.
@@ -86,7 +86,7 @@ def validate(method: str, arguments: object, operations: Mapping[str, Operation]
     check.members(checked, operation.properties, operation.required, where="")
     for rule in operation.rules:
         rule(method, checked)
-    return _capped(checked, operation)
+    return _capped(checked)
 
 
 def nearest(wrong: str, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -97,11 +97,7 @@ def nearest(wrong: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*meant, *(name for name, _, _ in found))))[:3]
 
 
-def _capped(arguments: dict[str, Any], operation: Operation) -> dict[str, Any]:
-    if operation.text_cap is None:
-        return arguments
-    if arguments.get("limit", 0) > LIMIT_CAP:
-        arguments["limit"] = arguments["limit_applied"] = LIMIT_CAP
+def _capped(arguments: dict[str, Any]) -> dict[str, Any]:
     if arguments.get("max_tokens", 0) > MAX_TOKENS_CAP:
         arguments["max_tokens"] = MAX_TOKENS_CAP
     return arguments
@@ -165,8 +161,8 @@ class _Check:
         return schema
 
     def _list(self, name: str, label: str, value: list[Any], schema: Schema) -> list[Any]:
-        least, most = schema.get("minItems", 0), schema.get("maxItems", LIMIT_CAP)
-        if not least <= len(value) <= most:
+        least, most = schema.get("minItems", 0), schema.get("maxItems", self._operation.list_cap)
+        if len(value) < least or (most is not None and len(value) > most):
             bounds = f"{least} to {most}" if least else f"at most {most}"
             raise InvalidArgument(
                 f"{label} must hold {bounds} items", f"You sent {len(value)}.", f'Call again with {bounds} in "{name}".'

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 LIMIT_CAP: Final = 500
-"""Rows one call may ask for; a larger `limit` is answered as this, and said so in `limit_applied` (interface.md)."""
+"""Rows one call may ask for. A larger `limit` is answered as this, and the reply says so in `limit_applied`: that is
+the front door's business, so `validate` passes the number on (interface.md, "Common arguments")."""
 
 MAX_TOKENS_CAP: Final = 20_000
 """The largest reply; a larger `max_tokens` is answered as this (interface.md, "Every reply obeys a token budget")."""
@@ -37,6 +38,8 @@ class Operation:
     rules: tuple[Rule, ...] = ()
     text_cap: int | None = QUERY_CAP
     """Characters a text may have where its schema does not say; None for no bound (the bodies of records)."""
+    list_cap: int | None = LIMIT_CAP
+    """Items a list may have where its schema does not say; None for no bound."""
     definitions: Mapping[str, Schema] = field(default_factory=dict[str, Schema])
     """Schemas the properties refer to with `$ref: "#/$defs/…"`."""
 
@@ -59,5 +62,6 @@ class Operation:
             cast("Mapping[str, Schema]", schema.get("properties", {})),
             tuple(cast("list[str]", schema.get("required", []))),
             text_cap=None,
+            list_cap=None,
             definitions=cast("Mapping[str, Schema]", schema.get("$defs", {})),
         )

@@ -83,7 +83,7 @@ _READ: Final[Schema] = {
     "type": "integer",
     "minimum": 0,
     "maximum": 5,
-    "description": "So many hits carry their whole exchange.",
+    "description": "0-5: so many hits carry their whole exchange.",
 }
 _ROLE: Final = _choice(*Role)
 _PROJECT: Final = _text('Part of its path; "." is this repository.')
@@ -152,6 +152,11 @@ _ALL: Final = (
         },
         ("session_id",),
     ),
+    Operation(
+        "export_session",
+        {"session_id": _text(), "format": {**_choice("markdown", "jsonl"), "default": "markdown"}},
+        ("session_id",),
+    ),
     Operation("list_sessions", {"project": _PROJECT, **_DATES, **_PAGE}, rules=(_when_or_dates,)),
     Operation(
         "get_period",
@@ -186,4 +191,5 @@ _ALL: Final = (
 )
 
 OPERATIONS: Final[Mapping[str, Operation]] = MappingProxyType({each.name: each for each in _ALL})
-"""Every operation on the history, by the name that MCP, the command line and `Api.call` use."""
+"""Every operation on the history, by the name that MCP, the command line and `Api.call` use. What is shown as a tool is
+`engine/mcp`'s business."""

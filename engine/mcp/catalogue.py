@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from engine.arguments import OPERATIONS, Operation
+from engine.knowledge.tools import OPERATIONS as KNOWLEDGE
+from engine.knowledge.tools import RECALL_TOOLS
+from engine.knowledge.tools import TOOLS as KNOWLEDGE_TOOLS
 from engine.mcp.descriptions import TOOLS, ToolText, instructions, without_absent
 from engine.mcp.prompts import PROMPTS, Prompt
 
@@ -19,55 +22,25 @@ if TYPE_CHECKING:
 
     from engine.ipc.protocol import Toolset
 
-RECALL_KNOWLEDGE: Final = frozenset({"knowledge_grep", "knowledge_lookup", "knowledge_record"})
-"""The three Knowledge reads of the toolset `recall` (interface.md, "MCP tools")."""
-
-RECALL: Final = (
-    frozenset(
-        {
-            "hybrid_search",
-            "keyword_search",
-            "semantic_search",
-            "get_context",
-            "get_session",
-            "list_sessions",
-            "get_period",
-        }
-    )
-    | RECALL_KNOWLEDGE
+RECALL: Final = frozenset(
+    {
+        "hybrid_search",
+        "keyword_search",
+        "semantic_search",
+        "get_context",
+        "get_session",
+        "list_sessions",
+        "get_period",
+        *RECALL_TOOLS,
+    }
 )
+"""The toolset for sessions that only look back (interface.md, "MCP tools")."""
 
 ALWAYS_LOADED: Final = frozenset({"hybrid_search", "get_context"})
 """Tools that Claude Code keeps in view; it defers the others until it looks for them (interface.md)."""
 
-MAIN: Final = "hybrid_search"
-"""It is always in view, so what its arguments mean is not said again at the same arguments of other tools."""
-
 _KNOWLEDGE: Final = "knowledge_"
-
-
-class DescribedTool(Protocol):
-    """A tool that another room describes: Knowledge's."""
-
-    @property
-    def name(self) -> str:
-        """The operation's name, `knowledge_…`."""
-        ...
-
-    @property
-    def description(self) -> str:
-        """When to use it, then what it answers."""
-        ...
-
-    @property
-    def schema(self) -> Mapping[str, Any]:
-        """The closed JSON schema of its arguments."""
-        ...
-
-    @property
-    def read_only(self) -> bool:
-        """Whether it leaves the store as it is."""
-        ...
+_BOUNDS: Final = frozenset({"minimum", "maximum", "minItems", "maxItems"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +77,10 @@ class Tool:
         hints: dict[str, Any] = {"readOnlyHint": text.read_only, "openWorldHint": False}
         if not text.read_only:
             hints |= {"destructiveHint": text.destructive, "idempotentHint": text.idempotent}
-        schema = self.operation.schema
-        main = beside.get(MAIN)
-        if main is not None and main is not self:
-            schema["properties"] = {
-                name: _undescribed(each) if each == main.operation.properties.get(name) else each
-                for name, each in schema["properties"].items()
-            }
         tool: dict[str, Any] = {
             "name": self.name,
             "description": without_absent(text.description, frozenset(beside)),
-            "inputSchema": schema,
+            "inputSchema": self.operation.schema,
             "annotations": hints,
         }
         if self.name in ALWAYS_LOADED:
@@ -126,24 +92,40 @@ class Catalogue:
     """What the servers of one engine show.
 
     Args:
-        available: The operations the front door has.
-        described: Tools of other rooms, by their own description; those of them that are not available are left out.
+        available: The operations the front door has; other names in it are passed by.
     """
 
-    def __init__(self, available: Iterable[str], described: Iterable[DescribedTool] = ()) -> None:
+    def __init__(self, available: Iterable[str]) -> None:
         names = frozenset(available)
-        ours = (Tool(OPERATIONS[text.name], text) for text in TOOLS if text.name in names)
-        theirs = (_described(each) for each in described if each.name in names)
-        self._tools = (*ours, *theirs)
+        history = (Tool(OPERATIONS[text.name], text) for text in TOOLS if text.name in names)
+        knowledge = (
+            Tool(
+                KNOWLEDGE[each.name],
+                ToolText(
+                    each.name,
+                    each.description,
+                    read_only=each.read_only,
+                    destructive=each.destructive,
+                    idempotent=each.idempotent,
+                ),
+            )
+            for each in KNOWLEDGE_TOOLS
+            if each.name in names
+        )
+        self._tools = (*history, *knowledge)
 
     def tools(self, toolset: Toolset) -> Mapping[str, Tool]:
         """Return the tools of a toolset by name, in the order they are shown."""
         return MappingProxyType({tool.name: tool for tool in self._tools if tool.shown_in(toolset)})
 
     def wire(self, toolset: Toolset) -> list[dict[str, Any]]:
-        """Return the `tools` of `tools/list`."""
+        """Return the `tools` of `tools/list`, made short: the whole list has a budget of 9,000 tokens."""
         shown = self.tools(toolset)
-        return [tool.wire(shown) for tool in shown.values()]
+        listed = [tool.wire(shown) for tool in shown.values()]
+        said: set[tuple[str, str]] = set()
+        for tool in listed:
+            tool["inputSchema"] = _shortened(tool["inputSchema"], said)
+        return listed
 
     def instructions(self, toolset: Toolset) -> str:
         """Return when to use what, in at most 1,500 characters; the same text in both protocol eras."""
@@ -155,10 +137,29 @@ class Catalogue:
         return MappingProxyType({each.name: each for each in PROMPTS if any(tool in shown for tool in each.needs)})
 
 
-def _undescribed(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key != "description"}
+def _shortened(schema: Mapping[str, Any], said: set[tuple[str, str]]) -> dict[str, Any]:
+    """Return a schema without what a reader can do without.
+
+    An argument that means the same in several tools is described at the first (`hybrid_search`, which is always in
+    view). Bounds are left out: a number outside of them is answered with the number that is inside.
+    """
+    shown: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "properties":
+            shown[key] = {
+                name: _shortened(_once(name, cast("Mapping[str, Any]", each), said), said)
+                for name, each in cast("Mapping[str, Any]", value).items()
+            }
+        elif key == "items":
+            shown[key] = _shortened(cast("Mapping[str, Any]", value), said)
+        elif key not in _BOUNDS:
+            shown[key] = value
+    return shown
 
 
-def _described(tool: DescribedTool) -> Tool:
-    text = ToolText(tool.name, tool.description, read_only=tool.read_only)
-    return Tool(Operation.from_schema(tool.name, tool.schema), text)
+def _once(name: str, schema: Mapping[str, Any], said: set[tuple[str, str]]) -> Mapping[str, Any]:
+    described = (name, str(schema.get("description", "")))
+    if described in said:
+        return {key: value for key, value in schema.items() if key != "description"}
+    said.add(described)
+    return schema

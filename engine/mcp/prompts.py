@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from engine.knowledge.tools import DECIDE_PROMPT
 from engine.mcp.descriptions import prose
 
 if TYPE_CHECKING:
@@ -79,16 +80,7 @@ PROMPTS: Final = (
         "decision",
         "What was decided (default: what was just decided in this session)",
         "what we have just decided in this session",
-        prose("""
-            Record this decision in Knowledge: {argument}
-
-            First look with knowledge_grep and knowledge_lookup whether a record already answers the same question. If
-            one does, replace it with knowledge_correct and give the reason; otherwise use knowledge_create. State the
-            decision in one sentence, then why, and what was rejected. Evidence is the sentence in which it was decided,
-            quoted word for word with session="current".
-
-            Show me the record before you write it.
-        """),
+        "Record this decision in Knowledge: {argument}\n\n" + DECIDE_PROMPT,
         ("knowledge_create",),
     ),
 )

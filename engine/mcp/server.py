@@ -201,7 +201,6 @@ def _work(
     cancelled: threading.Event,
 ) -> Rendered:
     """Body of a call, in a query thread."""
-    applied = arguments.pop("limit_applied", None)
     try:
         wire = api.call(name, arguments, caller=caller, progress=relay, cancelled=cancelled)
     except EngineError:
@@ -211,8 +210,6 @@ def _work(
             # Whatever was interrupted may say so in its own way, and nobody waits for what it says.
             logger.debug("Tool %s was taken back", name, exc_info=True)
         raise
-    if applied is not None:
-        wire = {**wire, "limit_applied": applied}
     return render(name, wire, arguments)
 
 

@@ -49,11 +49,11 @@ def test_nothing_is_coerced_nor_added_to_a_good_call() -> None:
 
 
 def test_the_callers_object_stays_as_it_was() -> None:
-    arguments = {"query": "x", "limit": 900}
+    arguments = {"query": "x", "max_tokens": 90_000}
 
     validate("hybrid_search", arguments)
 
-    assert arguments == {"query": "x", "limit": 900}
+    assert arguments == {"query": "x", "max_tokens": 90_000}
 
 
 @pytest.mark.parametrize(
@@ -185,10 +185,9 @@ def test_a_query_may_hold_any_characters_up_to_ten_thousand() -> None:
     assert str(error).startswith("query is longer than 10,000 characters. You sent 10,001.")
 
 
-def test_a_limit_over_the_cap_is_capped_and_said() -> None:
-    assert validate("list_sessions", {"limit": LIMIT_CAP}) == {"limit": LIMIT_CAP}
-    assert validate("list_sessions", {"limit": LIMIT_CAP + 1}) == {"limit": LIMIT_CAP, "limit_applied": LIMIT_CAP}
-    assert validate("list_sessions", {"limit": 10**400})["limit"] == LIMIT_CAP
+def test_a_limit_over_the_cap_is_passed_on_for_the_front_door_to_say_so() -> None:
+    assert validate("list_sessions", {"limit": LIMIT_CAP + 1}) == {"limit": LIMIT_CAP + 1}
+    assert validate("list_sessions", {"limit": 10**400}) == {"limit": 10**400}
 
 
 def test_a_larger_reply_than_allowed_is_answered_as_the_largest() -> None:
@@ -293,7 +292,7 @@ def test_known_names_with_any_value_are_either_taken_or_refused_in_words(method:
     taken, words = outcome(method, arguments)
 
     assert len(words) < 2_000
-    assert set(taken or {}) <= {*OPERATIONS[method].properties, "limit_applied"}
+    assert set(taken or {}) <= set(OPERATIONS[method].properties)
 
 
 def test_no_library_is_named_in_an_error() -> None:

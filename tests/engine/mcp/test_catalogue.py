@@ -1,20 +1,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from engine.arguments import OPERATIONS
 from engine.ipc.protocol import TOOLSETS
+from engine.knowledge.tools import OPERATIONS as KNOWLEDGE
+from engine.knowledge.tools import TOOLS as KNOWLEDGE_TOOLS
 from engine.mcp.catalogue import Catalogue
 from engine.mcp.descriptions import DESCRIPTION_CAP, INSTRUCTIONS_CAP, TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from engine.ipc.protocol import Toolset
+    from engine.knowledge.tools import ToolSpec
+    from engine.mcp.descriptions import ToolText
 
 TOKEN_CHARACTERS = 2.5
 TRANSCRIPT_TOKENS = 5_000
@@ -23,27 +24,7 @@ TRANSCRIPT_TOKENS = 5_000
 FIRST_TIER = ("keyword_search", "get_context", "get_session", "list_sessions", "get_period", "status")
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    name: str
-    description: str
-    schema: Mapping[str, Any]
-    read_only: bool
-
-
-def knowledge(name: str, *, read_only: bool = True) -> Described:
-    schema = {"type": "object", "properties": {"query": {"type": "string"}}, "additionalProperties": False}
-    return Described(name, f"Use this for {name}.", schema, read_only)
-
-
-KNOWLEDGE = (
-    knowledge("knowledge_grep"),
-    knowledge("knowledge_lookup"),
-    knowledge("knowledge_record"),
-    knowledge("knowledge_timeline"),
-    knowledge("knowledge_create", read_only=False),
-)
-EVERYTHING = Catalogue([*OPERATIONS, *(tool.name for tool in KNOWLEDGE)], KNOWLEDGE)
+EVERYTHING = Catalogue([*OPERATIONS, *KNOWLEDGE])
 
 
 def size_in_tokens(tools: list[dict[str, Any]]) -> float:
@@ -51,15 +32,21 @@ def size_in_tokens(tools: list[dict[str, Any]]) -> float:
 
 
 def test_every_operation_has_a_text_and_every_text_an_operation() -> None:
-    assert {text.name for text in TOOLS} == set(OPERATIONS)
+    assert {text.name for text in TOOLS} == set(OPERATIONS) - {"export_session"}, "the command line's alone"
 
 
 def test_the_transcript_tools_leave_room_for_knowledge() -> None:
     assert size_in_tokens(Catalogue(OPERATIONS).wire("all")) < TRANSCRIPT_TOKENS
 
 
+@pytest.mark.parametrize("text", KNOWLEDGE_TOOLS, ids=lambda text: text.name)
+def test_a_description_of_knowledge_fits_and_begins_with_its_use(text: ToolSpec) -> None:
+    assert len(text.description) <= DESCRIPTION_CAP
+    assert text.description.startswith("Use ")
+
+
 @pytest.mark.parametrize("text", TOOLS, ids=lambda text: text.name)
-def test_a_description_says_first_when_to_use_it_in_words_people_say(text: Any) -> None:
+def test_a_description_says_first_when_to_use_it_in_words_people_say(text: ToolText) -> None:
     assert len(text.description) <= DESCRIPTION_CAP
     first = text.description.partition(". ")[0]
     assert first.startswith("Use this")
@@ -110,14 +97,14 @@ def test_without_meaning_based_search_the_instructions_begin_with_keywords() -> 
 
 def test_toolsets_show_their_part() -> None:
     shown = {toolset: set(EVERYTHING.tools(toolset)) for toolset in TOOLSETS}
-    names = {tool.name for tool in KNOWLEDGE}
+    history = {text.name for text in TOOLS}
 
-    assert shown["all"] == set(OPERATIONS) | names
-    assert shown["transcripts"] == set(OPERATIONS)
-    assert shown["knowledge"] == names
+    assert shown["all"] == history | set(KNOWLEDGE)
+    assert shown["transcripts"] == history
+    assert shown["knowledge"] == set(KNOWLEDGE)
     assert shown["recall"] == {
         "hybrid_search", "keyword_search", "semantic_search", "get_context", "get_session", "list_sessions",
-        "get_period", "knowledge_grep", "knowledge_lookup", "knowledge_record",
+        "get_period", "knowledge_grep", "knowledge_record", "knowledge_timeline",
     }  # fmt: skip
 
 
@@ -131,13 +118,17 @@ def test_hints_are_honest() -> None:
     hints = {tool["name"]: tool["annotations"] for tool in EVERYTHING.wire("all")}
     writers = {name: hint for name, hint in hints.items() if not hint["readOnlyHint"]}
 
-    assert set(writers) == {"reindex", "doctor", "prune", "knowledge_create"}
+    knowledge_writers = {tool.name for tool in KNOWLEDGE_TOOLS if not tool.read_only}
+    assert {"knowledge_create", "knowledge_withdraw"} <= knowledge_writers
+    assert set(writers) == {"reindex", "doctor", "prune"} | knowledge_writers
     assert not any(hint["openWorldHint"] for hint in hints.values())
-    assert [name for name, hint in writers.items() if hint["destructiveHint"]] == ["prune"]
-    assert {name for name, hint in writers.items() if hint["idempotentHint"]} == {"reindex", "doctor"}
+    ours = {name: hint for name, hint in writers.items() if name not in knowledge_writers}
+    assert [name for name, hint in ours.items() if hint["destructiveHint"]] == ["prune"]
+    assert {name for name, hint in ours.items() if hint["idempotentHint"]} == {"reindex", "doctor"}
+    assert all({"destructiveHint", "idempotentHint"} <= hint.keys() for hint in writers.values())
 
 
-def test_shared_arguments_are_described_where_they_are_always_in_view_and_nowhere_else() -> None:
+def test_an_argument_that_means_the_same_is_described_once() -> None:
     with_main = {tool["name"]: tool["inputSchema"]["properties"] for tool in Catalogue(OPERATIONS).wire("all")}
     alone = {tool["name"]: tool["inputSchema"]["properties"] for tool in Catalogue(FIRST_TIER).wire("all")}
 
@@ -154,8 +145,8 @@ def test_every_schema_that_is_shown_is_closed_and_typed() -> None:
         assert all("type" in each for each in schema["properties"].values())
 
 
-def test_tools_of_other_rooms_are_shown_only_when_they_can_be_called() -> None:
-    assert set(Catalogue(["knowledge_grep"], KNOWLEDGE).tools("all")) == {"knowledge_grep"}
+def test_knowledge_tools_are_shown_only_when_they_can_be_called() -> None:
+    assert set(Catalogue(["knowledge_grep", "no_such_operation"]).tools("all")) == {"knowledge_grep"}
 
 
 def test_prompts_are_there_with_their_tools_and_take_their_argument() -> None:

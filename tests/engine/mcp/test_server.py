@@ -127,15 +127,6 @@ def test_a_note_comes_first(queries: ThreadPoolExecutor, era: str) -> None:
     assert next(iter(structured(Session(api, queries, era).call("status")))) == "note"
 
 
-def test_a_capped_limit_is_said(queries: ThreadPoolExecutor, era: str) -> None:
-    api = FakeApi()
-
-    result = Session(api, queries, era).call("list_sessions", {"limit": 900})
-
-    assert structured(result)["limit_applied"] == 500
-    assert api.asked[0].arguments == {"limit": 500}
-
-
 def test_a_large_answer_is_fitted(queries: ThreadPoolExecutor, era: str) -> None:
     api = FakeApi(hits=[hit(number, "refresh " * 80) for number in range(100)])
 

@@ -196,7 +196,7 @@ def test_what_is_no_message_is_answered_and_the_session_goes_on(engine: Engine) 
     pipe.shake_hands()
     pipe.ask(8, "tools/list")
 
-    assert len(pipe.reply()["result"]["tools"]) == len(OPERATIONS)
+    assert len(pipe.reply()["result"]["tools"]) == len(Catalogue(OPERATIONS).tools("all"))
     pipe.leave()
 
 

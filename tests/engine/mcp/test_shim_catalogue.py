@@ -66,7 +66,7 @@ def test_the_shim_answers_a_client_of_the_handshake_from_it(paths: Paths, sessio
     assert hello["protocolVersion"] == "2025-06-18"
     assert hello["serverInfo"]["name"] == "backscroll"
     assert hello["instructions"] == Catalogue(OPERATIONS).instructions("all")
-    assert len(shim_says(paths, "tools/list")["tools"]) == len(OPERATIONS)
+    assert len(shim_says(paths, "tools/list")["tools"]) == len(Catalogue(OPERATIONS).tools("all"))
     assert [prompt["name"] for prompt in shim_says(paths, "prompts/list")["prompts"]] == ["recall", "standup"]
 
 
