@@ -12,7 +12,7 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import hypothesis
 import pytest
@@ -20,7 +20,7 @@ import pytest
 from engine.core.paths import Paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 HOME = pytest.StashKey[Path]()
 
@@ -62,6 +62,27 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the home again."""
     shutil.rmtree(config.stash[HOME], ignore_errors=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, Any, Any]:
+    """Escape lone surrogates in what a worker process reports: xdist cannot send them, and some tests are about them."""
+    return escaped((yield))
+
+
+def escaped(value: Any) -> Any:
+    """Return plain data with every text made fit for UTF-8."""
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode("utf-8")
+        case dict():
+            return {escaped(key): escaped(each) for key, each in cast("dict[Any, Any]", value).items()}
+        case list():
+            return [escaped(each) for each in cast("list[Any]", value)]
+        case tuple():
+            return tuple(escaped(each) for each in cast("tuple[Any, ...]", value))
+        case _:
+            return value
 
 
 def short_folder() -> Path:

@@ -31,16 +31,39 @@ def test_missing():
 """
 
 
+def prepare(pytester: pytest.Pytester, tests: str) -> None:
+    """Lay a suite of its own under the conftest that every test of the project has."""
+    folder = Path(__file__).parents[1]
+    pytester.makeconftest((folder / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makeini(f"[pytest]\npythonpath = {folder.parent}\nmarkers = expect_log: as in pyproject.toml\n")
+    (pytester.path / "test_room.py").write_text(tests, encoding="utf-8")
+
+
 def test_unexpected_and_missing_log_records_fail_a_test(pytester: pytest.Pytester) -> None:
-    tests = Path(__file__).parents[1]
-    pytester.makeconftest((tests / "conftest.py").read_text(encoding="utf-8"))
-    pytester.makeini(f"[pytest]\npythonpath = {tests.parent}\nmarkers = expect_log: as in pyproject.toml\n")
-    (pytester.path / "test_room.py").write_text(WARNS, encoding="utf-8")
+    prepare(pytester, WARNS)
     result = pytester.runpytest_subprocess("-p", "no:randomly")
     result.assert_outcomes(passed=4, errors=2)
     result.stdout.fnmatch_lines(
         ["*ERROR at teardown of test_unexpected*", "room WARNING: disk is full", "*ERROR at teardown of test_missing*"]
     )
+
+
+SURROGATES = """
+import logging
+
+def test_passes():
+    logging.getLogger("room").info("caf\\udce9")
+    print("caf\\udce9")
+
+def test_fails():
+    assert "caf\\udce9" == "coffee"
+"""
+
+
+def test_lone_surrogates_travel_between_processes_escaped(pytester: pytest.Pytester) -> None:
+    prepare(pytester, SURROGATES)
+    result = pytester.runpytest_subprocess("-p", "no:randomly", "-n", "1", "--log-level=INFO")
+    result.assert_outcomes(passed=1, failed=1)
 
 
 def test_nothing_leads_to_the_real_home() -> None:
