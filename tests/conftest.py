@@ -66,7 +66,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_report_to_serializable() -> Generator[None, Any, Any]:
-    """Escape lone surrogates in what a worker process reports: xdist cannot send them, and some tests are about them."""
+    """Escape lone surrogates in what a worker process reports: xdist cannot send them, and some tests make them."""
     return escaped((yield))
 
 
