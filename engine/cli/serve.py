@@ -56,7 +56,7 @@ def serve(
             if once:
                 _index(engine, output, until)
             else:
-                _stay(engine, output, on_demand=on_demand)
+                stay(engine, output, on_demand=on_demand)
     except EngineAlreadyRunning as already:
         output.say(f"{already.title}. {already.message}")
 
@@ -84,7 +84,8 @@ def _index(engine: Engine, output: Output, until: Until) -> None:
     )
 
 
-def _stay(engine: Engine, output: Output, *, on_demand: bool) -> None:
+def stay(engine: Engine, output: Output, *, on_demand: bool) -> None:
+    """Let a started engine run until a signal, or on demand until nobody has needed it for ten minutes."""
     with until_told() as told:
         if output.as_json:
             output.json(engine.api.call("status", {}))

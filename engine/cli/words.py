@@ -16,11 +16,6 @@ def moment(timestamp: str | None) -> str:
         return timestamp[:16]
 
 
-def clock(timestamp: str | None) -> str:
-    """Return the time of day of an ISO timestamp."""
-    return moment(timestamp)[11:] or "-"
-
-
 def size(count: float) -> str:
     """Return a number of bytes with three digits and a unit of 1,000."""
     for unit in ("B", "kB", "MB", "GB"):
