@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 ALL_FOLDERS = -1
 """Stands for every folder in `usage_pruned`."""
 
+NO_FOLDER = 0
+"""Stands for the folder of lines that name none."""
+
+UNKNOWN_START = 2**62
+"""When a session began of which only sub-agents' files were seen: later than any other, until its own file is."""
+
 SCHEMA = """
 -- What prices depend on besides time: few rows, referred to by number.
 CREATE TABLE api_call_variants (
@@ -204,7 +210,7 @@ class CallHolder(NamedTuple):
 
     session_id: int
     started_ms: int
-    """Time of its first line."""
+    """Time of the first line of its own file (not a sub-agent's), else `UNKNOWN_START`."""
     tie: str
     """Decides between sessions that began in the same millisecond; the session's own id."""
 
@@ -224,10 +230,10 @@ class CostState(NamedTuple):
 
 _COLUMNS = tuple(name if name != "variant" else "variant_id" for name in CallRow._fields)
 _PUT_ROW = (
-    f"INSERT INTO api_calls ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "  # noqa: S608 - our own columns
+    f"INSERT INTO api_calls ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "
     f"ON CONFLICT (key, session_id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _COLUMNS[2:])}"
 )
-_ROWS_OF_KEY = f"SELECT {', '.join(_COLUMNS)} FROM api_calls WHERE key = ?"  # noqa: S608 - our own columns
+_ROWS_OF_KEY = f"SELECT {', '.join(_COLUMNS)} FROM api_calls WHERE key = ?"
 
 
 class UsageTables:
@@ -256,7 +262,7 @@ class UsageTables:
     def holders(self, session_ids: Collection[int]) -> dict[int, CallHolder]:
         """Return when sessions began."""
         found = self._connection.execute(
-            f"SELECT session_id, started_ms, tie FROM api_call_holders WHERE session_id IN ({_numbers(session_ids)})"  # noqa: S608 - whole numbers only
+            f"SELECT session_id, started_ms, tie FROM api_call_holders WHERE session_id IN ({_numbers(session_ids)})"
         )
         return {row[0]: CallHolder(*row) for row in found}
 
@@ -274,7 +280,7 @@ class UsageTables:
         """Return the keys of these sessions' calls that another session holds too."""
         numbers = _numbers(session_ids)
         query = (
-            f"SELECT key FROM api_calls WHERE key IN (SELECT key FROM api_calls WHERE session_id IN ({numbers})) "  # noqa: S608 - whole numbers only
+            f"SELECT key FROM api_calls WHERE key IN (SELECT key FROM api_calls WHERE session_id IN ({numbers})) "
             "GROUP BY key HAVING count(*) > 1"
         )
         return {row[0] for row in self._connection.execute(query)}
@@ -286,7 +292,7 @@ class UsageTables:
         variants = {variant: number for number, variant in self._variants().items()}
         for variant in {row.variant for row in rows} - variants.keys():
             self._connection.execute(
-                f"INSERT INTO api_call_variants ({', '.join(CallVariant._fields)}) VALUES (?, ?, ?, ?, ?)",  # noqa: S608 - our own columns
+                f"INSERT INTO api_call_variants ({', '.join(CallVariant._fields)}) VALUES (?, ?, ?, ?, ?)",
                 variant,
             )
             variants[variant] = self._connection.last_insert_rowid()
@@ -298,10 +304,10 @@ class UsageTables:
     def delete_sessions(self, session_ids: Collection[int]) -> int:
         """Delete everything of sessions and return how many rows of calls that were."""
         numbers = _numbers(session_ids)
-        self._connection.execute(f"DELETE FROM api_calls WHERE session_id IN ({numbers})")  # noqa: S608 - whole numbers only
+        self._connection.execute(f"DELETE FROM api_calls WHERE session_id IN ({numbers})")
         deleted = self._connection.changes()
-        self._connection.execute(f"DELETE FROM api_call_holders WHERE session_id IN ({numbers})")  # noqa: S608 - whole numbers only
-        self._connection.execute(f"DELETE FROM cost_states WHERE session_id IN ({numbers})")  # noqa: S608 - whole numbers only
+        self._connection.execute(f"DELETE FROM api_call_holders WHERE session_id IN ({numbers})")
+        self._connection.execute(f"DELETE FROM cost_states WHERE session_id IN ({numbers})")
         return deleted
 
     def delete_before(self, before_ms: int, folder_ids: Collection[int] | None = None) -> int:
@@ -312,11 +318,10 @@ class UsageTables:
         """
         old = f"counted_ms < ?1{_among('counted_folder_id', folder_ids)}"
         self._connection.execute(
-            "DELETE FROM api_calls WHERE counted_ms IS NULL AND key IN "  # noqa: S608 - whole numbers only
-            f"(SELECT key FROM api_calls WHERE {old})",
+            f"DELETE FROM api_calls WHERE counted_ms IS NULL AND key IN (SELECT key FROM api_calls WHERE {old})",
             (before_ms,),
         )
-        self._connection.execute(f"DELETE FROM api_calls WHERE {old}", (before_ms,))  # noqa: S608 - whole numbers only
+        self._connection.execute(f"DELETE FROM api_calls WHERE {old}", (before_ms,))
         deleted = self._connection.changes()
         self._connection.executemany(
             "INSERT INTO usage_pruned VALUES (?, ?) "
@@ -327,7 +332,7 @@ class UsageTables:
 
     def count_before(self, before_ms: int, folder_ids: Collection[int] | None = None) -> int:
         """Return how many calls `delete_before` would delete."""
-        query = f"SELECT count(*) FROM api_calls WHERE counted_ms < ?{_among('counted_folder_id', folder_ids)}"  # noqa: S608 - whole numbers only
+        query = f"SELECT count(*) FROM api_calls WHERE counted_ms < ?{_among('counted_folder_id', folder_ids)}"
         return sum(row[0] for row in self._connection.execute(query, (before_ms,)))
 
     def pruned_before(self) -> dict[int, int]:

@@ -60,6 +60,8 @@ class ApiCall:
     """Said by a sub-agent or aside."""
     is_copy: bool
     """The line says that it was copied from another session."""
+    cwd: str | None
+    """The line's working directory."""
 
 
 def call_of(line: Mapping[str, Any], *, undated_ms: int = 0) -> ApiCall | None:
@@ -80,7 +82,7 @@ def call_of(line: Mapping[str, Any], *, undated_ms: int = 0) -> ApiCall | None:
     prompt = input_tokens + written_5m + written_1h + cache_read
     time_ms = time_of(line.get("timestamp"))
     key, is_global = _identity(line, message, usage)
-    tools = _object(usage.get("server_tool_use"))
+    tools, cwd = _object(usage.get("server_tool_use")), line.get("cwd")
     return ApiCall(
         key=key,
         is_global=is_global,
@@ -100,6 +102,7 @@ def call_of(line: Mapping[str, Any], *, undated_ms: int = 0) -> ApiCall | None:
         web_searches=_count(tools.get("web_search_requests")) if tools is not None else 0,
         is_sidechain=line.get("isSidechain") is True,
         is_copy=_is_copy(line),
+        cwd=cwd if isinstance(cwd, str) and cwd else None,
     )
 
 

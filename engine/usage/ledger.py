@@ -87,7 +87,7 @@ def settle(rows: Sequence[CallRow], holders: Mapping[int, CallHolder]) -> list[C
     best, owner = rows[0], rows[0]
     if len(rows) > 1:
         owner = min(rows, key=lambda row: (row.is_copy, row.is_sidechain, holders[row.session_id][1:]))
-        best = max(rows, key=lambda row: (*_weight(row), row is owner, holders[row.session_id].tie))
+        best = max(rows, key=lambda row: (*_weight(row), holders[row.session_id].tie))
     first_ms = min(row.first_ms for row in rows)
     return [
         row._replace(

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 
 import apsw
 
-from engine.store.usage import SCHEMA, CallHolder, UsageTables
+from engine.store.usage import NO_FOLDER, SCHEMA, UsageTables
 from engine.store.usage_sums import UsageSums
-from engine.usage.calls import call_of, cost_state_of, time_of
-from engine.usage.ledger import SessionCall, record_calls
+from engine.usage.calls import time_of
 from engine.usage.pricing import Prices
+from engine.usage.recorder import UsageRecorder
 from engine.usage.report import UsageReport, usage_report
 from engine.usage.source import FolderName, SessionName, UsageFilter
 
@@ -91,6 +91,7 @@ class History:
         self.connection.execute(SCHEMA)
         self.tables = UsageTables(self.connection)
         self.sums = UsageSums(self.connection)
+        self.recorder = UsageRecorder()
         self._sessions: dict[str, int] = {}
         self._folders: dict[str, int] = {}
         self.repositories: dict[str, str] = {}
@@ -115,21 +116,18 @@ class History:
         first = time_of(at(began)) if began is not None else time_of(lines[0].get("timestamp"))
         self.read_at(lines, session=session or lines[0]["sessionId"], began_ms=first or 0)
 
-    def read_at(self, lines: Sequence[Line], *, session: str, began_ms: int) -> None:
-        """Record the lines of one file of a session that began at a time."""
-        holder = CallHolder(self.session_number(session), began_ms, session)
+    def read_at(self, lines: Sequence[Line], *, session: str, began_ms: int | None) -> None:
+        """Record the lines of one file of a session that began at a time; None for a sub-agent's file."""
+        found = [each for line in lines if (each := self.recorder.read(line)) is not None]
         with self.connection:
-            record_calls(
-                self.tables,
-                [
-                    SessionCall(call, holder, self.folder_number(line.get("cwd", "")))
-                    for line in lines
-                    if (call := call_of(line)) is not None
-                ],
+            self.recorder.write(
+                self.connection,
+                found,
+                session=self.session_number(session),
+                name=session,
+                began_ms=began_ms,
+                folder_of=self.folder_number,
             )
-            for line in lines:
-                if (state := cost_state_of(line)) is not None:
-                    self.tables.put_cost_state(holder.session_id, state)
 
     def report(
         self,
@@ -160,7 +158,7 @@ class History:
         return {
             number: FolderName(self.repositories.get(cwd, cwd), cwd)
             for cwd, number in self._folders.items()
-            if number in ids and cwd
+            if number in ids
         }
 
     def tokens(self) -> tuple[int, int, int, int]:
@@ -178,7 +176,7 @@ class History:
         """Return everything that is stored, without the numbers of rows and variants: equal histories dump equal."""
         variants = {row[0]: row[1:] for row in self.connection.execute("SELECT * FROM api_call_variants")}
         sessions = {number: name for name, number in self._sessions.items()}
-        folders = {number: name for name, number in self._folders.items()}
+        folders = {NO_FOLDER: None} | {number: name for name, number in self._folders.items()}
         dumped: dict[str, list[tuple[Any, ...]]] = {}
         for table in ("api_calls", "usage_quarters", "usage_hours", "api_call_holders", "cost_states"):
             cursor = self.connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - our own tables

@@ -56,9 +56,8 @@ def session_of(file: Path) -> str:
 def read(files: Iterable[Path]) -> History:
     history = History()
     for file in files:
-        first = began(file)
-        if first is not None:
-            history.read_at(lines_of(file), session=session_of(file), began_ms=first)
+        first = None if file.stem.startswith("agent-") else began(file)
+        history.read_at(lines_of(file), session=session_of(file), began_ms=first)
     return history
 
 

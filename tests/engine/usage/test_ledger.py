@@ -151,6 +151,33 @@ def test_a_session_that_turns_out_to_be_older_gets_its_calls(items: list[Line], 
     assert late.dump() == recorded(items, batches=random.Random(seed)).dump()
 
 
+def test_a_shared_call_moves_when_another_file_shows_that_its_session_is_older() -> None:
+    history = History()
+    history.read([assistant("msg_A", session="fork")], began=0)
+    history.read([assistant("msg_A", session="origin")], began=50)
+    assert history.calls_of("origin", "fork") == {"origin": 0, "fork": 1}
+    history.read([assistant("msg_B", session="origin")], began=-60)
+    assert history.calls_of("origin", "fork") == {"origin": 2, "fork": 0}
+
+
+def test_a_file_that_begins_later_does_not_make_its_session_younger() -> None:
+    history = History()
+    history.read([assistant("msg_A", session="origin")], began=-60)
+    history.read([assistant("msg_A", session="fork")], began=0)
+    history.read([assistant("msg_A", session="origin", minute=1)], began=50)
+    assert history.calls_of("origin", "fork") == {"origin": 1, "fork": 0}
+
+
+def test_a_sub_agents_file_that_replays_older_lines_does_not_make_its_session_older() -> None:
+    history = History()
+    replay = [assistant("msg_A", sidechain=True), assistant("msg_S", sidechain=True, minute=61)]
+    history.read_at(replay, session="fork", began_ms=None)
+    assert history.calls_of("fork") == {"fork": 2}
+    history.read([assistant("msg_A", session="fork")], began=60)
+    history.read([assistant("msg_A", session="origin")], began=0)
+    assert history.calls_of("origin", "fork") == {"origin": 1, "fork": 1}
+
+
 def test_the_project_is_that_of_the_earliest_line() -> None:
     history = History()
     history.read(

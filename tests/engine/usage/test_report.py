@@ -172,6 +172,14 @@ def test_the_share_of_prompts_read_from_the_cache_is_told() -> None:
     assert History().report().totals.cache_hit_share is None
 
 
+def test_a_call_at_the_last_moment_of_a_block_is_not_counted_in_the_next_one_too() -> None:
+    history = History()
+    times = ("10:00:00.000", "15:00:00.000", "15:20:00.000")
+    history.read([assistant(f"msg_{each}", timestamp=f"2026-08-03T{each}Z") for each in times])
+    rows = history.report("block").rows
+    assert [(row.label[11:16], row.amounts.calls) for row in rows] == [("15:00", 1), ("10:00", 2)]
+
+
 def test_the_active_block_is_marked() -> None:
     history = History()
     history.read([assistant("msg_A", minute=-400), assistant("msg_B", minute=0)])
