@@ -1,8 +1,8 @@
 """Text as the index, SQLite and Qt can hold it, and the words it is searched by.
 
-One place decides what a word is, for the index and for the question alike: SQLite's `unicode61` tokenizer (letters,
-digits and private-use characters form words, case and diacritics folded) over text that was prepared here. Chinese,
-Japanese and Korean characters are set apart, one word each, so that a phrase of them is a substring of any length.
+One place decides what a word is, for the index and for the question alike: SQLite's `unicode61` tokenizer (letters and
+digits form words) over text that was folded here (case, diacritics). Chinese, Japanese and Korean characters are set
+apart, one word each, so that a phrase of them is a substring of any length.
 """
 
 from __future__ import annotations
@@ -21,9 +21,14 @@ _CJK = (
 """Ranges of the Unicode blocks of Han, Kana, Bopomofo and Hangul that hold letters (Unicode 15.1, Blocks.txt)."""
 
 _CJK_LETTER = re.compile(f"[{_CJK}]")
+_DIACRITIC = re.compile(
+    "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
+"""Accents of Latin, Greek and Cyrillic, points of Hebrew, harakat of Arabic (Unicode 15.1, Blocks.txt)."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORD = re.compile(r"[^\W_]+")
-"""Close to unicode61's idea of a token: letters and digits. Combining marks are folded away before it is used."""
+_NO_WORD = re.compile(r"[\W_]+")
 
 _CAMEL = re.compile(r"[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
 _CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -52,10 +57,11 @@ def clean(text: str) -> str:
 
 
 def index_words(text: str) -> str:
-    """Return cleaned text as it enters the column of exact words: unchanged, but each CJK letter stands alone."""
+    """Return cleaned text as it enters the column of exact words: folded, and each CJK letter stands alone."""
     if text.isascii():
-        return text
-    return _CJK_LETTER.sub(r" \g<0> ", text)
+        return text  # The tokenizer folds and splits ASCII by itself, faster.
+    # Its tables of Unicode are older than Python's: what is no word (emoji, new symbols) is taken out for it.
+    return _CJK_LETTER.sub(r" \g<0> ", _NO_WORD.sub(" ", fold(text)))
 
 
 def index_parts(text: str) -> str:
@@ -102,16 +108,20 @@ def _stemmer() -> snowballstemmer.stemmer:
 
 
 def fold(text: str) -> str:
-    """Return text as unicode61 compares it: lower case, diacritics removed. May change the length."""
+    """Return text as words are compared: lower case, diacritics removed. May change the length.
+
+    Marks that make another letter stay: the voicing marks of kana, the vowel signs of Indic scripts.
+    """
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFD", text.lower())
-    return unicodedata.normalize("NFC", "".join(each for each in decomposed if not unicodedata.combining(each)))
+    return unicodedata.normalize("NFC", _DIACRITIC.sub("", unicodedata.normalize("NFD", text.casefold())))
 
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in order, folded, as the index sees them (CJK letters one by one)."""
-    return _WORD.findall(index_words(fold(clean(text))))
+    cleaned = clean(text)
+    words = index_words(cleaned)
+    return _WORD.findall(words.lower() if cleaned.isascii() else words)
 
 
 def has_cjk(text: str) -> bool:

@@ -160,7 +160,7 @@ CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL); -- of the chunk
 CREATE VIRTUAL TABLE search USING fts5 (
     words, parts,
     content = '', contentless_delete = 1,
-    tokenize = "unicode61 remove_diacritics 2"
+    tokenize = "unicode61 remove_diacritics 0 categories 'L* N*'"
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (search, col);
 """

@@ -139,7 +139,7 @@ def test_indexing_and_searching_touch_no_network(paths: Paths, tmp_path: Path) -
     for arguments in (["serve", "--once", "--until", "keyword"], ["search", "migration", "--json"]):
         script = f"{NO_NETWORK}\nsys.argv = {['backscroll', *arguments]!r}\nfrom engine.__main__ import main\nmain()\n"
         done = subprocess.run(
-            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=100, check=False
+            [sys.executable, "-c", script], env=environment, capture_output=True, encoding="utf-8", timeout=100, check=False
         )
         assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["total"] > 0
@@ -156,7 +156,7 @@ def test_the_engine_answers_with_the_network_taken_away(paths: Paths, tmp_path: 
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [*isolated, sys.executable, "-m", "engine", *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+        return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", timeout=100, check=False)
 
     once = run("serve", "--once", "--until", "keyword")
     found = run("search", "migration", "--json")
@@ -167,7 +167,7 @@ def test_the_engine_answers_with_the_network_taken_away(paths: Paths, tmp_path: 
 
 def test_importing_the_engine_opens_no_connection_and_loads_no_model(paths: Paths) -> None:
     script = "import engine.service, sys; print(sorted({'torch', 'PySide6', 'mcp'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", timeout=60, check=True)
 
     assert done.stdout.strip() == "[]"
     assert not paths.database.exists()
