@@ -86,31 +86,29 @@ def shown_model(variant: CallVariant) -> str:
 
 def amounts_of(priced: Iterable[tuple[UsageCell, int | None]]) -> Amounts:
     """Sum cells, each with its cost in nanos or None."""
-    tokens = [0] * 5
-    searches = calls = unpriced = incomplete = cost = 0
+    uncached = output = written_5m = written_1h = read = searches = calls = unpriced = incomplete = cost = 0
     models = set[str]()
-    for cell, nanos in priced:
-        tokens = [
-            tokens[0] + cell.input,
-            tokens[1] + cell.output,
-            tokens[2] + cell.cache_write_5m,
-            tokens[3] + cell.cache_write_1h,
-            tokens[4] + cell.cache_read,
-        ]
-        searches += cell.web_searches
-        calls += cell.calls
-        incomplete += cell.calls if cell.variant.incomplete else 0
-        models.add(shown_model(cell.variant))
+    for (_, variant, many, tokens_in, tokens_out, w5m, w1h, cached, searched), nanos in priced:
+        calls += many
+        uncached += tokens_in
+        output += tokens_out
+        written_5m += w5m
+        written_1h += w1h
+        read += cached
+        searches += searched
+        models.add(shown_model(variant))
+        if variant.incomplete:
+            incomplete += many
         if nanos is None:
-            unpriced += cell.calls
+            unpriced += many
         else:
             cost += nanos
     return Amounts(
-        input_tokens=tokens[0],
-        output_tokens=tokens[1],
-        cache_write_5m_tokens=tokens[2],
-        cache_write_1h_tokens=tokens[3],
-        cache_read_tokens=tokens[4],
+        input_tokens=uncached,
+        output_tokens=output,
+        cache_write_5m_tokens=written_5m,
+        cache_write_1h_tokens=written_1h,
+        cache_read_tokens=read,
         web_searches=searches,
         calls=calls,
         unpriced_calls=unpriced,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.usage.amounts import amounts_of, shown_model
@@ -38,6 +38,7 @@ class Grouper:
     names: UsageNames
     now_ms: int
     only: UsageFilter
+    split_models: bool
 
     def periods(self, kind: PeriodKind) -> list[UsageRow]:
         """Return days, weeks or months with calls, newest first."""
@@ -48,7 +49,7 @@ class Grouper:
             cells = list(self._priced(period.start_ms, period.end_ms))
             at = period.end_ms
             if cells:
-                rows.append(UsageRow(label=period.label, amounts=amounts_of(cells)))
+                rows.append(self._row(period.label, cells))
             else:
                 at = self.source.next_call(at)
         return rows[::-1]
@@ -63,9 +64,9 @@ class Grouper:
             cells = () if block.is_gap else tuple(self._priced(block.first_ms, block.end_ms + 1))
             if cells or (block.is_gap and whole):
                 rows.append(
-                    UsageRow(
-                        label=iso_time(block.start_ms, self.zone),
-                        amounts=amounts_of(cells),
+                    self._row(
+                        iso_time(block.start_ms, self.zone),
+                        cells,
                         end=iso_time(block.end_ms, self.zone),
                         active=None if block.is_gap else block.is_active(self.now_ms),
                         gap=True if block.is_gap else None,
@@ -76,7 +77,7 @@ class Grouper:
     def models(self) -> list[UsageRow]:
         """Return models as recorded, fast mode apart."""
         groups = self._groups(None, lambda cell: shown_model(cell.variant))
-        return _costliest_first(UsageRow(label=name, amounts=amounts_of(cells)) for name, cells in groups.items())
+        return _costliest_first(self._row(name, cells) for name, cells in groups.items())
 
     def projects(self) -> list[UsageRow]:
         """Return repositories, each with the folders worked in."""
@@ -86,9 +87,9 @@ class Grouper:
         for folder in groups:
             projects[names[folder].project if folder in names else UNKNOWN_PROJECT].append(folder)
         return _costliest_first(
-            UsageRow(
-                label=project,
-                amounts=amounts_of(priced for folder in folders for priced in groups[folder]),
+            self._row(
+                project,
+                [priced for folder in folders for priced in groups[folder]],
                 cwds=tuple(sorted({names[folder].cwd for folder in folders if folder in names})),
             )
             for project, folders in projects.items()
@@ -105,18 +106,20 @@ class Grouper:
         rows: list[UsageRow] = []
         for session, cells in groups.items():
             name = names.get(session, SessionName(f"#{session}"))
-            amounts = amounts_of(cells)
-            state = states.get(session)
-            rows.append(
-                UsageRow(
-                    label=name.session_id,
-                    amounts=amounts,
-                    title=name.title,
-                    project=name.project,
-                    cost_state=None if state is None else compare(state, amounts, amounts_of(copied[session])),
-                )
-            )
+            row = self._row(name.session_id, cells, title=name.title, project=name.project)
+            if (state := states.get(session)) is not None:
+                row = replace(row, cost_state=compare(state, row.amounts, amounts_of(copied[session])))
+            rows.append(row)
         return _costliest_first(rows)
+
+    def _row(self, label: str, cells: Collection[_Priced], **details: Any) -> UsageRow:
+        parts = None
+        if self.split_models:
+            models = defaultdict[str, list[_Priced]](list)
+            for priced in cells:
+                models[shown_model(priced[0].variant)].append(priced)
+            parts = {model: amounts_of(models[model]) for model in sorted(models)}
+        return UsageRow(label=label, amounts=amounts_of(cells), by_model=parts, **details)
 
     def _groups(self, dimension: Dimension | None, key: Callable[[UsageCell], Any]) -> dict[Any, list[_Priced]]:
         groups = defaultdict[Any, list[_Priced]](list)

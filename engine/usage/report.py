@@ -67,6 +67,7 @@ def usage_report(
     names: UsageNames,
     now_ms: int,
     only: UsageFilter | None = None,
+    split_models: bool = False,
 ) -> UsageReport:
     """Return a report.
 
@@ -78,6 +79,7 @@ def usage_report(
         names: Names of sessions and folders.
         now_ms: Decides which block is active.
         only: Range and restrictions; everything when left out.
+        split_models: Each row tells its models apart too (stacked bars).
 
     Raises:
         InvalidArgument: `by` is none of the groupings.
@@ -87,7 +89,7 @@ def usage_report(
         raise InvalidArgument(
             f"by cannot be {by!r}", f"It is one of {', '.join(get_args(Grouping))}.", candidates=get_args(Grouping)
         )
-    grouper = Grouper(source, prices, zone, names, now_ms, only)
+    grouper = Grouper(source, prices, zone, names, now_ms, only, split_models)
     match by:
         case "day" | "week" | "month":
             rows = grouper.periods(by)

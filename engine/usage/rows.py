@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from engine.usage.amounts import Amounts, dollars
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from engine.store.usage import CostState
 
 Grouping = Literal["day", "week", "month", "model", "project", "session", "block"]
@@ -51,6 +53,8 @@ class UsageRow:
     active: bool | None = None
     gap: bool | None = None
     cost_state: CostComparison | None = None
+    by_model: Mapping[str, Amounts] | None = None
+    """The same by model, where the report was asked to split its rows."""
 
     def reply(self, by: Grouping) -> dict[str, Any]:
         """Return the row in the shape of `get_usage` (interface.md)."""
@@ -63,6 +67,8 @@ class UsageRow:
         reply = head | self.amounts.reply()
         if self.cost_state is not None:
             reply["cost_state"] = self.cost_state.reply()
+        if self.by_model is not None:
+            reply["by_model"] = [{"model": model} | amounts.reply() for model, amounts in self.by_model.items()]
         return reply
 
 

@@ -137,6 +137,7 @@ class History:
         prices: Prices | None = None,
         now: float = 0,
         only: UsageFilter | None = None,
+        split_models: bool = False,
     ) -> UsageReport:
         """Return a report; UTC and the package's prices when not said otherwise."""
         return usage_report(
@@ -147,6 +148,7 @@ class History:
             names=self,
             now_ms=time_of(at(now)) or 0,
             only=only,
+            split_models=split_models,
         )
 
     def sessions(self, ids: Collection[int]) -> Mapping[int, SessionName]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engine.core.errors import InvalidArgument
 from engine.core.setting_kinds import PriceSetting
+from engine.usage.amounts import total_of
 from engine.usage.calls import time_of
 from engine.usage.pricing import Prices
 from engine.usage.rows import Grouping
@@ -178,6 +179,16 @@ def test_a_call_at_the_last_moment_of_a_block_is_not_counted_in_the_next_one_too
     history.read([assistant(f"msg_{each}", timestamp=f"2026-08-03T{each}Z") for each in times])
     rows = history.report("block").rows
     assert [(row.label[11:16], row.amounts.calls) for row in rows] == [("15:00", 1), ("10:00", 2)]
+
+
+def test_rows_split_by_model_add_up_to_themselves() -> None:
+    history = working_days()
+    for by in GROUPINGS:
+        for row in history.report(by, split_models=True).rows:
+            assert row.by_model is not None
+            assert total_of(row.by_model.values()) == row.amounts
+            assert [part["model"] for part in row.reply(by)["by_model"]] == list(row.amounts.models)
+        assert all("by_model" not in row for row in history.report(by).reply()["rows"])
 
 
 def test_the_active_block_is_marked() -> None:
