@@ -64,10 +64,12 @@ def running(engine: Engine, *, watch: bool, verbose: bool = False) -> Generator[
 def until_told() -> Generator[threading.Event]:
     """Give an event that is set by the first signal to end; a second one ends the process as usual.
 
-    Only the main thread may use this.
+    Signals that whoever started us wants ignored (`nohup`, a shell's background job) stay ignored. Only the main thread
+    may use this.
     """
     told = threading.Event()
-    before = {number: signal.getsignal(number) for number in _numbers()}
+    handlers = {number: signal.getsignal(number) for number in _numbers()}
+    before = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
 
     def tell(_number: int, _frame: FrameType | None) -> None:
         told.set()

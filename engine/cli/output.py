@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from rich.console import Console
 from rich.theme import Theme
 
+from engine.cli.safe import visible
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -92,19 +94,19 @@ class Output:
 
     def say(self, sentence: str, style: str = "") -> None:
         """Tell the person something that is no answer."""
-        self.errors.print(sentence, style=style)
+        self.errors.print(visible(sentence), style=style)
 
     def error(self, error: EngineError) -> None:
         """Say what went wrong and what to do: three parts for people, one object for programs."""
         if self.as_json:
             self.errors.file.write(dump({"error": error_object(error)}) + "\n")
             return
-        self.errors.print(error.title, style="bad")
+        self.say(error.title, "bad")
         for sentence in (error.message, error.hint):
             if sentence:
-                self.errors.print(sentence)
+                self.say(sentence)
         if error.candidates:
-            self.errors.print("Candidates: " + ", ".join(error.candidates))
+            self.say("Candidates: " + ", ".join(error.candidates))
 
 
 def error_object(error: EngineError) -> dict[str, Any]:

@@ -121,6 +121,18 @@ def test_the_first_signal_is_told_and_the_handlers_come_back() -> None:
         assert signal.getsignal(signal.SIGTERM) == before
 
 
+@posix_only
+def test_a_signal_that_is_to_be_ignored_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with until_told() as told:
+            signal.raise_signal(signal.SIGHUP)
+            assert not told.is_set()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 @dataclass
 class IdleEngine:
     """An engine whose idle time is told."""

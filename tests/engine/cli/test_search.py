@@ -184,6 +184,11 @@ def test_a_refused_argument_is_wrong_use_with_its_repair(backscroll: Callable[..
     assert run.err.splitlines() == expected
 
 
+def test_errors_and_notes_are_shown_safely_too(backscroll: Callable[..., Run]) -> None:
+    assert "\x1b" not in backscroll("search", "x", keyword_search=InvalidArgument("no \x1b[2J", "\x1b]0;x")).err
+    assert "\x1b" not in backscroll("search", "x", keyword_search=reply(HIT, note="\x1b[2J")).err
+
+
 def test_a_failure_is_exit_code_3_and_an_object_with_json(backscroll: Callable[..., Run]) -> None:
     run = backscroll("search", "x", "--json", keyword_search=StorageFailure("The disk is full", hint="Make room."))
     assert run.code == 3
