@@ -44,8 +44,8 @@ def freshness(snapshot: Snapshot, now: float, indexed_at: float | None = None) -
 
 
 def json_bytes(value: object) -> int:
-    """Return the size of a value as compact UTF-8 JSON."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+    """Return the size of a value as UTF-8 JSON, with the blanks some writers put behind commas and colons."""
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 def fit_rows(reply: Reply, rows: Sequence[Reply], budget: int, key: str = "rows") -> int:
@@ -57,7 +57,7 @@ def fit_rows(reply: Reply, rows: Sequence[Reply], budget: int, key: str = "rows"
     left = budget - json_bytes(reply) - 64
     taken: list[Reply] = []
     for row in rows:
-        size = json_bytes(row) + 1
+        size = json_bytes(row) + 2
         if size > left:
             if taken:
                 break

@@ -22,7 +22,8 @@ from engine.knowledge.scan import ScanLimits
 from engine.knowledge.snapshot import Snapshot
 from engine.knowledge.validation import Guard
 from engine.knowledge.vault import VaultReader
-from engine.store.knowledge_index import FINGERPRINT, IndexMark, IndexText, IndexUnavailable, KeywordIndex, Projection
+from engine.store.errors import StoreDamaged
+from engine.store.knowledge_index import FINGERPRINT, IndexMark, IndexText, IndexUnavailable, KeywordIndex, Projection, index_errors
 from engine.store.knowledge_journal import Event, KnowledgeJournal
 
 if TYPE_CHECKING:
@@ -110,11 +111,11 @@ class OpenStore:
             index = self._indexes[snapshot.scope] = KeywordIndex(self.state, snapshot.scope)
         try:
             self._reconcile(index, snapshot)
-        except IndexUnavailable:
+        except (IndexUnavailable, StoreDamaged):
             logger.warning("The keyword index of Knowledge is damaged; rebuilding it")
             self._indexes.pop(snapshot.scope)
             index = KeywordIndex(self.state, snapshot.scope)
-            with self.state.transaction():
+            with index_errors(), self.state.transaction():
                 index.rebuild()
             self._reconcile(index, snapshot)
             self._indexes[snapshot.scope] = index
@@ -139,7 +140,7 @@ class OpenStore:
             "earlier": {name: snapshot.by_id[name].hash for name in snapshot.replacements},
         }
         try:
-            with self.state.transaction():
+            with index_errors(), self.state.transaction():
                 if mark is None or mark.fingerprint != FINGERPRINT:
                     index.rebuild()
                 for projection, target in wanted.items():

@@ -126,7 +126,7 @@ class KeywordIndex:
         with index_errors():
             names = [name for pair in self._tables.values() for name in pair]
             found = self._connection.execute(
-                f"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ({','.join('?' * 5)})",  # noqa: S608 - placeholders only
+                f"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ({','.join('?' * 5)})",
                 (*names, "keyword_state_v1"),
             ).get
             if found != 5:
@@ -157,7 +157,7 @@ class KeywordIndex:
         return self._rows[projection]
 
     def _load(self, table: str) -> dict[str, IndexedRow]:
-        rows = self._connection.execute(f"SELECT rowid, id, hash, tokens, alias_ends FROM {table}")  # noqa: S608 - our own table name
+        rows = self._connection.execute(f"SELECT rowid, id, hash, tokens, alias_ends FROM {table}")
         return {
             str(name): IndexedRow(int(str(rowid)), str(digest), int(str(tokens)), tuple(json.loads(str(ends))))
             for rowid, name, digest, tokens, ends in rows
@@ -194,8 +194,8 @@ class KeywordIndex:
         with index_errors():
             for name in names:
                 row = known.pop(name)
-                self._connection.execute(f"DELETE FROM {fts} WHERE rowid = ?", (row.rowid,))  # noqa: S608 - our own table name
-                self._connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (row.rowid,))  # noqa: S608 - our own table name
+                self._connection.execute(f"DELETE FROM {fts} WHERE rowid = ?", (row.rowid,))
+                self._connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (row.rowid,))
 
     def add(self, projection: Projection, texts: Iterable[IndexText]) -> int:
         """Put records in and return how many. Inside a transaction."""
@@ -212,11 +212,11 @@ class KeywordIndex:
                     ends.append((ends[-1] if ends else 0) + self.words.count(alias))
                 tokens = self.words.count(text.title) + (ends[-1] if ends else 0) + self.words.count(text.body)
                 self._connection.execute(
-                    f"INSERT INTO {fts} (rowid, title, aliases, body) VALUES (?, ?, ?, ?)",  # noqa: S608 - our own table name
+                    f"INSERT INTO {fts} (rowid, title, aliases, body) VALUES (?, ?, ?, ?)",
                     (rowid, text.title, "\n".join(text.aliases), text.body),
                 )
                 self._connection.execute(
-                    f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)",  # noqa: S608 - our own table name
+                    f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)",
                     (rowid, text.id, text.hash, tokens, json.dumps(ends)),
                 )
                 known[text.id] = IndexedRow(rowid, text.hash, tokens, tuple(ends))
@@ -246,7 +246,7 @@ class KeywordIndex:
                 f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.words_of_{fts} USING fts5vocab('main', '{fts}', 'instance')",
             )
             rows = self._connection.execute(
-                f"SELECT doc, col, offset FROM temp.words_of_{fts} WHERE term = ?",  # noqa: S608 - our own table name
+                f"SELECT doc, col, offset FROM temp.words_of_{fts} WHERE term = ?",
                 (word,),
             )
             columns = _COLUMNS

@@ -139,11 +139,11 @@ class KnowledgeState:
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self.connection.execute("COMMIT")
             except BaseException:
                 if not self.connection.get_autocommit():
                     self.connection.execute("ROLLBACK")
                 raise
-            self.connection.execute("COMMIT")
 
     def version(self) -> tuple[int, int]:
         """Return a value that changes with every committed write, of this connection or another."""
