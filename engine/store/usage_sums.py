@@ -93,7 +93,7 @@ class UsageSums:
     def copies(self, session_ids: Collection[int]) -> list[tuple[int, UsageCell]]:
         """Return the calls these sessions hold but other sessions own, each with the time it was made."""
         query = (
-            "SELECT owned.counted_ms, held.session_id, held.variant_id, 1, held.input, held.output, "  # noqa: S608 - whole numbers only
+            "SELECT owned.counted_ms, held.session_id, held.variant_id, 1, held.input, held.output, "
             "held.cache_write_5m, held.cache_write_1h, held.cache_read, held.web_searches FROM api_calls AS held "
             "JOIN api_calls AS owned ON owned.key = held.key AND owned.counted_session_id <> held.session_id "
             # A foreign id that another session has too is another call: there each counts for itself.
@@ -124,12 +124,12 @@ def _cells_query(source: str, dimension: Dimension | None, only: str) -> str:
         group = f"counted_{dimension}" if dimension else "0"
         counted = only.replace("session_id", "counted_session_id").replace("folder_id", "counted_folder_id")
         return (
-            f"SELECT {group}, variant_id, {_CALL_SUMS} FROM api_calls "  # noqa: S608 - our own words and whole numbers
+            f"SELECT {group}, variant_id, {_CALL_SUMS} FROM api_calls "
             f"WHERE counted_ms >= ? AND counted_ms < ?{counted} GROUP BY 1, 2"
         )
     column = source.removesuffix("s")
     return (
-        f"SELECT {dimension or '0'}, variant_id, {_SUMS} FROM usage_{source} "  # noqa: S608 - our own words and whole numbers
+        f"SELECT {dimension or '0'}, variant_id, {_SUMS} FROM usage_{source} "
         f"WHERE {column} >= ? AND {column} < ?{only} GROUP BY 1, 2"
     )
 
