@@ -31,8 +31,12 @@ _WORD = re.compile(r"[^\W_]+")
 _NO_WORD = re.compile(r"[\W_]+")
 
 _CAMEL = re.compile(r"[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
+_CAMEL_BORDER = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_INFLECTED = re.compile(r"[a-z]{2,30}(?:s|ed|ing|ly|er|est|ion|ions|ment|ments|able|ness|ive|al|y|e)\b")
+_TO_SPACES = bytes(each if chr(each).isalnum() and each < 128 else 32 for each in range(256))
+
+LONGEST_IDENTIFIER = 64
+"""Longer runs of letters and digits are data (base64, hashes), not names with parts."""
 
 STEM_ENGLISH_ONLY_FROM = 4
 """Words shorter than this are left as they are: stems of three letters and fewer match too much."""
@@ -67,21 +71,29 @@ def index_words(text: str) -> str:
 def index_parts(text: str) -> str:
     """Return what enters the second column: parts of camel-case identifiers in order, then stems of inflected words.
 
-    A word that is its own stem is found in the first column, so it is not repeated here.
+    A word that is its own stem is found in the first column, so it is not repeated here. What a word adds is remembered:
+    a history says the same few ten thousand words again and again (84 MB of transcripts: 0.2 s instead of 1.5 s).
     """
-    pieces: list[str] = []
-    for identifier in _unique(_CAMEL.findall(text)):
-        parts = camel_parts(identifier)
-        if len(parts) > 1:
-            # The full stop keeps phrases from running over into the next identifier's parts: see `query_terms`.
-            pieces.append(" ".join(parts))
+    identifiers: list[str] = []
     stems: set[str] = set()
-    for word in set(_INFLECTED.findall(text.lower())):
-        stemmed = stem(word)
-        if stemmed != word:
-            stems.add(stemmed)
-    pieces.extend(sorted(stems))
-    return "\n".join(pieces)
+    for word in dict.fromkeys(text.encode("ascii", "replace").translate(_TO_SPACES).decode("ascii").split()):
+        parts, stemmed = _parts_and_stems(word)
+        if parts:
+            identifiers.append(parts)
+        if stemmed:
+            stems.update(stemmed)
+    return "\n".join([*identifiers, *sorted(stems)])
+
+
+@lru_cache(maxsize=65536)
+def _parts_and_stems(word: str) -> tuple[str, tuple[str, ...]]:
+    """Return the parts of an identifier as one text, and the stems of a word or of those parts where they differ."""
+    if len(word) > LONGEST_IDENTIFIER or len(word) < STEM_ENGLISH_ONLY_FROM:
+        return "", ()
+    parts = camel_parts(word) if _CAMEL_BORDER.search(word) is not None else []
+    words = parts if len(parts) > 1 else [word.lower()]
+    stems = tuple(stemmed for each in words if (stemmed := stem(each)) != each)
+    return (" ".join(parts) if len(parts) > 1 else ""), stems
 
 
 def camel_parts(identifier: str) -> list[str]:
@@ -144,7 +156,3 @@ def shorten(text: str, limit: int) -> str:
     if space > limit * 0.7:
         head = head[:space]
     return head.rstrip() + "…"
-
-
-def _unique(items: list[str]) -> list[str]:
-    return list(dict.fromkeys(items))
