@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING, Final, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import anyio
 from mcp.shared.message import SessionMessage
@@ -21,9 +23,7 @@ from engine.mcp.server import Api, SessionServer
 from engine.mcp.wire import decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
     from concurrent.futures import Executor
-    from typing import Any
 
     from engine.core.models import Caller
     from engine.ipc.protocol import Toolset
@@ -37,6 +37,8 @@ LAST_WORDS_S: Final = 1.0
 """And how long the answers "call again" may take after that."""
 _BACKLOG: Final = 16
 """Messages a session may lag behind its connection before the connection waits."""
+
+Work = Callable[[], Coroutine[Any, Any, None]]
 
 __all__ = ["Api", "McpSessions", "Wire"]
 
@@ -128,49 +130,61 @@ class McpSessions:
             ),
         )
         try:
-            running = _begin(session.run(), loop)
+            running = _begin(session.run, loop)
             try:
                 while (frame := wire.receive()) is not None:
                     message = decode(frame)
                     if isinstance(message, bytes):
                         wire.send(message)
                     elif message is not None:
-                        _wait(_begin(session.take(message), loop), loop)
+                        _wait(_begin(partial(session.take, message), loop), loop)
             finally:
-                _wait(_begin(session.end(), loop), loop)
+                _wait(_begin(session.end, loop), loop)
             _wait(running, loop)
         except CancelledError:
             logger.info("An MCP session was cut off by the end of the engine")
         except Exception:
             logger.exception("An MCP session failed")
+        finally:
+            session.close()
 
 
-def _begin(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> Future[None]:
-    """Start something on the loop.
+def _begin(work: Work, loop: asyncio.AbstractEventLoop) -> Future[None]:
+    """Start something on the loop. It is made there, so that a loop which ends first leaves nothing half-made.
 
     Raises:
         CancelledError: The loop has ended.
     """
+    outcome: Future[None] = Future()
+
+    def finished(task: asyncio.Task[None]) -> None:
+        if task.cancelled():
+            outcome.cancel()
+        elif (error := task.exception()) is not None:
+            outcome.set_exception(error)
+        else:
+            outcome.set_result(None)
+
     try:
-        return asyncio.run_coroutine_threadsafe(work, loop)
+        loop.call_soon_threadsafe(lambda: loop.create_task(work()).add_done_callback(finished))
     except RuntimeError as error:
-        work.close()
         raise CancelledError from error
+    return outcome
 
 
-def _wait(work: Future[None], loop: asyncio.AbstractEventLoop) -> None:
-    """Wait for something on the loop for as long as the loop runs.
+def _wait(outcome: Future[None], loop: asyncio.AbstractEventLoop) -> None:
+    """Wait for something on the loop for as long as the loop is there.
 
     Raises:
         CancelledError: The loop ended before.
     """
-    while not work.done():
+    while not outcome.done():
         try:
-            work.result(timeout=1.0)
+            outcome.result(timeout=1.0)
         except TimeoutError:
             if loop.is_closed():
                 raise CancelledError from None
-    work.result()
+    outcome.result()
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
@@ -178,16 +192,22 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
-        while left := asyncio.all_tasks(loop):
-            for task in left:
-                task.cancel()
-            loop.run_until_complete(asyncio.wait(left))
+        _cancel_all(loop)
         loop.run_until_complete(loop.shutdown_asyncgens())
+        _cancel_all(loop)
     except Exception:
         logger.exception("The loop of the MCP sessions failed")
     finally:
         asyncio.set_event_loop(None)
         loop.close()
+
+
+def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what is on the loop, and what comes onto it meanwhile, until nothing is left."""
+    while left := asyncio.all_tasks(loop):
+        for task in left:
+            task.cancel()
+        loop.run_until_complete(asyncio.wait(left))
 
 
 class _Session:
@@ -210,10 +230,14 @@ class _Session:
                 tasks.start_soon(self._send_replies)
                 await server.run(self._read, self._write, server.create_initialization_options())
         finally:
-            for stream in (self._inbound, self._read, self._write, self._outbound):
-                stream.close()
             self._settled.set()
             self._wire.close()
+            self.close()
+
+    def close(self) -> None:
+        """Close the streams. On the loop, or when the session does not run there any more."""
+        for stream in (self._inbound, self._read, self._write, self._outbound):
+            stream.close()
 
     async def take(self, message: SessionMessage) -> None:
         """Hand a message to the server; waits while the session lags behind."""
