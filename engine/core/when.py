@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _AGO = re.compile(r"(?P<count>\d{1,5})\s*(?P<unit>h|d|w|hours?|days?|weeks?)")
+_JOINED = re.compile(r"(?<=[a-z])[-_](?=[a-z])")
+"""`last_week` and `last-week` are `last week`."""
+
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -80,7 +83,7 @@ def start_of_day(day: date, zone: ZoneInfo) -> int:
 
 
 def _span_of_words(when: str, now: datetime, zone: ZoneInfo) -> TimeSpan:
-    words = " ".join(when.lower().replace("_", " ").replace("-", " ").split())
+    words = " ".join(_JOINED.sub(" ", when.lower()).split())
     today = now.date()
     ago = _AGO.fullmatch(words)
     if ago is not None:
