@@ -166,7 +166,7 @@ class VaultWalker:
         try:
             name.encode()
         except UnicodeEncodeError:
-            shown = path.encode("utf-8", "backslashreplace").decode()
+            shown = os.fsencode(path).decode("utf-8", "backslashreplace")
             folder.issues.append(Issue("unreadable_name", "the file's name is not UTF-8", shown))
             return
         is_markdown = name.lower().endswith(".md")
