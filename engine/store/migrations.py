@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.store.errors import StoreTooNew, known_errors
+from engine.store.generations import SCHEMA as VECTOR_TABLES
 from engine.store.schema import VERSION_1
 from engine.store.usage import SCHEMA as USAGE_TABLES
 
@@ -28,7 +29,11 @@ def _create(connection: apsw.Connection) -> None:
     connection.execute(USAGE_TABLES)
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, "history", _create),)
+def _add_vectors(connection: apsw.Connection) -> None:
+    connection.execute(VECTOR_TABLES)
+
+
+MIGRATIONS: tuple[Migration, ...] = (Migration(1, "history", _create), Migration(2, "vectors", _add_vectors))
 
 
 def schema_version(connection: apsw.Connection) -> int:
