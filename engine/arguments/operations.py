@@ -93,6 +93,7 @@ _DATES: Final[Mapping[str, Schema]] = {
     "date_to": _text("Inclusive."),
 }
 _PAGE: Final[Mapping[str, Schema]] = {"limit": _LIMIT, "offset": _OFFSET}
+_LONG_PAGE: Final[Mapping[str, Schema]] = {"limit": {**_LIMIT, "default": 50}, "offset": _OFFSET}
 
 COMMON: Final[Mapping[str, Schema]] = {
     "project": _PROJECT,
@@ -145,7 +146,7 @@ _ALL: Final = (
         "get_session",
         {
             "session_id": _text(),
-            **_PAGE,
+            **_LONG_PAGE,
             "roles": {"type": "array", "items": _ROLE, "minItems": 1},
             "include_sidechains": _flag("Also subagents."),
             "max_tokens": _MAX_TOKENS,
@@ -174,7 +175,7 @@ _ALL: Final = (
         rules=(_when_or_dates,),
     ),
     Operation("status"),
-    Operation("coverage", {"by": _choice("project", "day"), **_PAGE}),
+    Operation("coverage", {"by": _choice("project", "day"), **_LONG_PAGE}),
     Operation("reindex", {"project": _PROJECT, "full": _flag()}),
     Operation("doctor", {"fix": _flag()}),
     Operation(

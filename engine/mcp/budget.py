@@ -18,6 +18,7 @@ from engine.mcp.measure import (
     cost,
     cut_to_fit,
     head,
+    longest_prefix,
     printable,
 )
 
@@ -102,6 +103,8 @@ class _Fitting:
         self._slim_envelope()
         if self._method == "get_context":
             self._fit_context()
+        elif self._method == "knowledge_record":
+            self._fit_record()
         elif self._key:
             self._fit_page(self._key)
         if readings:
@@ -115,6 +118,8 @@ class _Fitting:
             return named
         if self._method == "coverage" and isinstance(self._reply.get("problems"), list):
             return "problems"
+        if isinstance(self._reply.get("rows"), list):
+            return "rows"
         lists = [key for key, value in self._reply.items() if isinstance(value, list)]
         return max(lists, key=lambda key: cost(self._reply[key]), default=None)
 
@@ -185,6 +190,20 @@ class _Fitting:
             self._notes.append(f"max_tokens={MAX_TOKENS_CAP} shows more, get_session pages through all.")
         else:
             self._notes.append("get_session pages through all.")
+
+    def _fit_record(self) -> None:
+        """Shorten the body of a record at its end, where `bodyOffset` goes on."""
+        found = self._reply.get("record")
+        record = cast("Row", found) if isinstance(found, dict) else {}
+        body = record.get("body")
+        if not isinstance(body, str):
+            return
+        room = self._units - cost({**self._reply, "record": {**record, "body": ""}}) - _RESERVE
+        kept = max(longest_prefix(body, room), 1)
+        following = int(self._arguments.get("bodyOffset", 0)) + kept
+        self._reply["record"] = {**record, "body": body[:kept], "nextBodyOffset": following}
+        self._reply["truncated"] = True
+        self._notes.append(f"The body goes on: call again with bodyOffset={following}.")
 
     def _take_readings(self) -> dict[int, list[Row]]:
         if self._key != "hits":

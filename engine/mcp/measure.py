@@ -82,6 +82,18 @@ def head(text: str, length: int) -> str:
     return text if len(text) <= length else text[: max(length - 1, 0)] + "…"
 
 
+def longest_prefix(text: str, room: int) -> int:
+    """Return how many characters from the start on cost at most `room` inside a JSON text."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if cost(text[:middle]) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def longest_text(value: Any, *, quoted: bool = False) -> int:
     """Return the length of the longest quotation inside a value."""
     if isinstance(value, str):

@@ -221,6 +221,27 @@ def test_knowledge_rows_page_with_their_own_name() -> None:
     assert "next_offset" not in reply
 
 
+def test_a_records_body_ends_where_its_offset_goes_on() -> None:
+    body = "".join(f"Line {number}: we chose rotation.\n" for number in range(2_000))
+    read, offset = "", 0
+    for _ in range(20):
+        record = {"id": "P-auth", "body": body[offset:], "title": "Auth"}
+        reply = fit("knowledge_record", {"record": record, "snapshot": "s"}, {"id": "P-auth", "bodyOffset": offset})
+        assert_within(reply, None)
+        read += reply["record"]["body"]
+        if "nextBodyOffset" not in reply["record"]:
+            break
+        offset = reply["record"]["nextBodyOffset"]
+
+    assert read == body
+
+
+def test_a_record_without_a_body_still_fits() -> None:
+    wire = {"record": {"id": "P-auth", "aliases": ["word " * 20] * 2_000}}
+
+    assert_within(fit("knowledge_record", wire, {}), None)
+
+
 def test_east_asian_text_counts_as_more() -> None:
     assert text_cost("abcde") == 2 * UNITS_PER_TOKEN
     assert text_cost("更新令牌更新") == 5 * UNITS_PER_TOKEN
