@@ -155,9 +155,7 @@ def require_target(store: OpenStore, snapshot: Snapshot, name: str, revision: in
             "Read it again with knowledge_record, then repeat the change.",
         )
     if digest is None:
-        published = store.journal.heads(snapshot.scope).get(name)
-        if published is not None and published[1] != file.hash:
-            digest = published[1]
+        digest = store.journal.published_hash(snapshot.scope, name)
     if digest is not None and not matches_hash(digest, file.hash):
         raise HashConflict(
             "The file has other bytes than the ones that were read",

@@ -169,6 +169,15 @@ class KnowledgeJournal:
             rows = self.state.connection.execute("SELECT id, revision, hash FROM heads_v1 WHERE scope = ?", (scope,))
             return {str(name): (int(str(revision)), str(digest)) for name, revision, digest in rows}
 
+    def published_hash(self, scope: str, record: str) -> str | None:
+        """Return the hash of the version a tool last wrote, None for a record no tool ever wrote."""
+        with known_state_errors():
+            found = self.state.connection.execute(
+                "SELECT published FROM heads_v1 WHERE scope = ? AND id = ?",
+                (scope, record),
+            ).get
+        return None if found is None else str(found)
+
     def last_seq(self) -> int:
         """Return the newest line of history."""
         with known_state_errors():
@@ -188,9 +197,9 @@ class KnowledgeJournal:
         where, values = ("scope = ? AND id = ?", (scope, record)) if record else ("scope = ?", (scope,))
         with known_state_errors():
             connection = self.state.connection
-            total = int(str(connection.execute(f"SELECT count(*) FROM history_v1 WHERE {where}", values).get))  # noqa: S608 - constant text
+            total = int(str(connection.execute(f"SELECT count(*) FROM history_v1 WHERE {where}", values).get))
             rows = connection.execute(
-                "SELECT scope, id, revision, hash, event, at, path, actor, reason, request_id, seq "  # noqa: S608 - constant text
+                "SELECT scope, id, revision, hash, event, at, path, actor, reason, request_id, seq "
                 f"FROM history_v1 WHERE {where} ORDER BY seq DESC LIMIT ? OFFSET ?",
                 (*values, limit, offset),
             ).fetchall()
@@ -261,8 +270,12 @@ class KnowledgeJournal:
                 event.request_id,
             ),
         )
+        # `published` stays at what a tool wrote, so that a write that did not read a hand edit is noticed.
+        published = "excluded.hash" if event.request_id is not None else "published"
         execute(
-            "INSERT OR REPLACE INTO heads_v1 VALUES (?, ?, ?, ?)", (event.scope, event.id, event.revision, event.hash)
+            "INSERT INTO heads_v1 VALUES (?1, ?2, ?3, ?4, ?4) ON CONFLICT (scope, id) DO UPDATE SET "
+            f"revision = excluded.revision, hash = excluded.hash, published = {published}",
+            (event.scope, event.id, event.revision, event.hash),
         )
 
     def _select(self, where: str, values: tuple[str | float, ...]) -> tuple[Publication, ...]:

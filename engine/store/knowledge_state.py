@@ -49,7 +49,8 @@ CREATE TABLE history_v1 (
 CREATE INDEX history_by_id ON history_v1 (scope, id, seq);
 CREATE INDEX history_by_request ON history_v1 (request_id);
 CREATE TABLE heads_v1 (
-    scope TEXT NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (scope, id)
+    scope TEXT NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, hash TEXT NOT NULL, published TEXT NOT NULL,
+    PRIMARY KEY (scope, id)
 ) WITHOUT ROWID;
 CREATE TABLE git_outbox_v1 (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, request_id TEXT, path TEXT NOT NULL, sha256 TEXT, message TEXT NOT NULL,
