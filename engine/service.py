@@ -21,7 +21,14 @@ from engine import __version__
 from engine.api import EngineApi
 from engine.arguments import validate
 from engine.core.errors import EngineAlreadyRunning, StorageFailure
-from engine.core.events import ChunksAdded, EngineStateChanged, EventHub, StatusChanged
+from engine.core.events import (
+    ChunksAdded,
+    EngineStateChanged,
+    EventHub,
+    HandoverRequested,
+    StatusChanged,
+    WindowRequested,
+)
 from engine.core.models import (
     Caller,
     EmbeddingStatus,
@@ -41,6 +48,7 @@ from engine.ingest.watcher import Watcher
 from engine.store.connection import ReaderPool
 from engine.store.writer import StoreWriter
 from engine.transcripts.discovery import Root, claude_roots
+from engine.usage.recorder import UsageRecorder
 
 if TYPE_CHECKING:
     import threading
@@ -62,6 +70,9 @@ logger = logging.getLogger(__name__)
 QUERY_THREADS = 4
 """Searches at a time: SQLite answers in milliseconds, more threads only wait for the two cores."""
 
+REQUESTS = frozenset({"show_window", "toggle_window", "hand_over"})
+"""What programs of ours ask of the process instead of the history. The reply says whether it has a window."""
+
 
 class EngineState(StrEnum):
     """The engine's life."""
@@ -82,14 +93,22 @@ class Engine:
         settings: The person's.
         clock: Time.
         roots: Transcript roots; None finds them from the environment, the home folder and the settings.
+        has_window: It runs inside the app, which shows its window when asked and gives way to nobody.
     """
 
     def __init__(
-        self, paths: Paths, settings: Settings, clock: Clock, *, roots: tuple[Root, ...] | None = None
+        self,
+        paths: Paths,
+        settings: Settings,
+        clock: Clock,
+        *,
+        roots: tuple[Root, ...] | None = None,
+        has_window: bool = False,
     ) -> None:
         self.paths = paths
         self.settings = settings
         self.events = EventHub()
+        self.has_window = has_window
         self._clock = clock
         self._fixed_roots = roots
         self._zone = zone_of(settings.time_zone)
@@ -105,6 +124,7 @@ class Engine:
             clock=clock,
             on_committed=self._committed,
             is_excluded=_exclusion(settings.transcripts_exclude_projects),
+            observer=UsageRecorder(),
         )
         self._watcher = Watcher(self._ingestor, self._roots, clock)
         self._workers: list[Worker] = []
@@ -264,6 +284,8 @@ class Engine:
     def _answer(
         self, client: Client, method: str, arguments: JsonObject, progress: Progress, cancelled: threading.Event
     ) -> JsonValue:
+        if method in REQUESTS:
+            return self._request(method)
         return self.api.call(
             method,
             validate(method, arguments),
@@ -271,6 +293,15 @@ class Engine:
             progress=progress,
             cancelled=cancelled,
         )
+
+    def _request(self, method: str) -> JsonObject:
+        """Pass on what another program of the person wants of this process, and say whether there is a window."""
+        if method == "hand_over":
+            if not self.has_window:
+                self.events.publish(HandoverRequested())
+        elif self.has_window:
+            self.events.publish(WindowRequested("show" if method == "show_window" else "toggle"))
+        return {"window": self.has_window, "pid": os.getpid()}
 
     def _change(self, state: EngineState, reason: str | None = None) -> None:
         self._state = state

@@ -14,7 +14,22 @@ import typer
 from typer.main import get_command
 
 from engine import __version__
-from engine.cli import connect, coverage, export, mcp, period, reindex, run, search, serve, sessions, show, status
+from engine.cli import (
+    connect,
+    coverage,
+    export,
+    mcp,
+    period,
+    reindex,
+    run,
+    search,
+    serve,
+    sessions,
+    show,
+    status,
+    toggle,
+    usage,
+)
 from engine.cli.access import InstalledAccess
 from engine.cli.exits import BROKEN_PIPE, DONE, INTERRUPTED, exit_code
 from engine.cli.output import Output, use_utf8
@@ -34,10 +49,12 @@ VERBS: Final = (
     period.period,
     status.status,
     coverage.coverage,
+    usage.usage,
     reindex.reindex,
     export.export,
     connect.connect,
     serve.serve,
+    toggle.toggle,
     mcp.mcp,
 )
 """In the order of `--help`. One file each: a new verb is its file and its line here."""

@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.core.errors import EngineAlreadyRunning, StorageFailure
+from engine.core.events import HandoverRequested
 from engine.core.log import configure_logging
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from types import FrameType
 
+    from engine.core.events import Event
     from engine.service import Engine
 
 logger = logging.getLogger(__name__)
@@ -61,11 +63,11 @@ def running(engine: Engine, *, watch: bool, verbose: bool = False) -> Generator[
 
 
 @contextmanager
-def until_told() -> Generator[threading.Event]:
-    """Give an event that is set by the first signal to end; a second one ends the process as usual.
+def until_told(engine: Engine) -> Generator[threading.Event]:
+    """Give an event that is set by the first signal to end, or when the app has started and wants to take over.
 
-    Signals that whoever started us wants ignored (`nohup`, a shell's background job) stay ignored. Only the main thread
-    may use this.
+    A second signal ends the process as usual. Signals that whoever started us wants ignored (`nohup`, a shell's
+    background job) stay ignored. Only the main thread may use this.
     """
     told = threading.Event()
     handlers = {number: signal.getsignal(number) for number in _numbers()}
@@ -79,11 +81,17 @@ def until_told() -> Generator[threading.Event]:
         for number, handler in before.items():
             signal.signal(number, handler)
 
+    def give_way(event: Event) -> None:
+        if isinstance(event, HandoverRequested):
+            told.set()
+
     for number in before:
         signal.signal(number, tell)
+    unsubscribe = engine.events.subscribe(give_way)
     try:
         yield told
     finally:
+        unsubscribe()
         restore()
 
 

@@ -90,7 +90,7 @@ def _environment(**variables: str) -> Generator[None]:
 def _run_here(paths: Paths, output: Output, *, sample: bool) -> None:
     engine = new_engine(paths, output)
     try:
-        with running(engine, watch=True), until_told() as told:
+        with running(engine, watch=True), until_told(engine) as told:
             if output.as_json:
                 output.json(engine.api.call("status", {}))
             else:

@@ -86,7 +86,7 @@ def _index(engine: Engine, output: Output, until: Until) -> None:
 
 def stay(engine: Engine, output: Output, *, on_demand: bool) -> None:
     """Let a started engine run until a signal, or on demand until nobody has needed it for ten minutes."""
-    with until_told() as told:
+    with until_told(engine) as told:
         if output.as_json:
             output.json(engine.api.call("status", {}))
         else:

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +32,19 @@ class EngineStateChanged:
     reason: str | None = None
 
 
-Event = ChunksAdded | StatusChanged | EngineStateChanged
+@dataclass(frozen=True, slots=True)
+class WindowRequested:
+    """Another program of the person asks for the search window."""
+
+    action: Literal["show", "toggle"]
+
+
+@dataclass(frozen=True, slots=True)
+class HandoverRequested:
+    """The app has started and wants this engine, which has no window, to close in its favour."""
+
+
+Event = ChunksAdded | StatusChanged | EngineStateChanged | WindowRequested | HandoverRequested
 Subscriber = Callable[[Event], None]
 
 

@@ -22,6 +22,7 @@ from engine.cli.app import main
 from engine.cli.foreground import running, until_told
 from engine.cli.output import Output
 from engine.core.clock import SystemClock
+from engine.core.events import EventHub, HandoverRequested
 from engine.core.paths import Paths
 from engine.core.settings import Settings
 from engine.service import Engine
@@ -113,19 +114,19 @@ def test_a_bug_at_the_start_is_in_the_log(home: Paths, monkeypatch: pytest.Monke
 
 
 @posix_only
-def test_the_first_signal_is_told_and_the_handlers_come_back() -> None:
+def test_the_first_signal_is_told_and_the_handlers_come_back(home: Paths) -> None:
     before = signal.getsignal(signal.SIGTERM)
-    with until_told() as told:
+    with until_told(Engine(home, Settings(), SystemClock(), roots=())) as told:
         signal.raise_signal(signal.SIGTERM)
         assert told.wait(5)
         assert signal.getsignal(signal.SIGTERM) == before
 
 
 @posix_only
-def test_a_signal_that_is_to_be_ignored_stays_ignored() -> None:
+def test_a_signal_that_is_to_be_ignored_stays_ignored(home: Paths) -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with until_told() as told:
+        with until_told(Engine(home, Settings(), SystemClock(), roots=())) as told:
             signal.raise_signal(signal.SIGHUP)
             assert not told.is_set()
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
@@ -133,11 +134,19 @@ def test_a_signal_that_is_to_be_ignored_stays_ignored() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
+def test_an_engine_without_a_window_ends_when_the_app_wants_to_take_over(home: Paths) -> None:
+    engine = Engine(home, Settings(), SystemClock(), roots=())
+    with until_told(engine) as told:
+        engine.events.publish(HandoverRequested())
+        assert told.is_set()
+
+
 @dataclass
 class IdleEngine:
     """An engine whose idle time is told."""
 
     idle: list[float] = field(default_factory=list[float])
+    events: EventHub = field(default_factory=EventHub)
 
     @property
     def idle_s(self) -> float:
