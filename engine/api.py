@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from engine import __version__
 from engine.core import when
@@ -43,10 +43,14 @@ from engine.search.scope import InView
 from engine.search.searcher import Searcher
 from engine.store import coverage, files, reading
 from engine.store import filters as store_filters
+from engine.store.usage_sums import UsageSums
+from engine.usage.pricing import Prices
+from engine.usage.report import usage_report
+from engine.usage.source import FolderName, SessionName, UsageFilter
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from zoneinfo import ZoneInfo
 
     from engine.core.clock import Clock
@@ -54,6 +58,8 @@ if TYPE_CHECKING:
     from engine.core.paths import Paths
     from engine.core.settings import Settings
     from engine.store.connection import Connection, ReaderPool
+    from engine.usage.report import UsageReport
+    from engine.usage.rows import Grouping
 
 MAX_LIMIT = 500
 """Rows of one page; a larger limit is answered as this and said in `limit_applied`."""
@@ -139,11 +145,13 @@ class EngineApi:
             zone=zone, clock=clock, apart=settings.privacy_projects_apart, files_pending=self._files_pending
         )
         self._reader = Reader(RawReader(None), zone)
+        self._prices = Prices(settings.usage_prices)
         self._calls: dict[str, Callable[[Mapping[str, Any], Caller], Any]] = {
             "get_context": self._call_context,
             "get_session": self._call_session,
             "list_sessions": self._call_list,
             "get_period": self._call_period,
+            "get_usage": self._call_usage,
             "status": lambda _arguments, _caller: self.status(),
             "coverage": self._call_coverage,
             "reindex": self._call_reindex,
@@ -175,7 +183,9 @@ class EngineApi:
         if known is None:
             names = ", ".join(sorted(self.methods))
             raise InvalidArgument(f"There is no {method[:60]!r}", "", f"It takes: {names}.")
-        return to_wire(known(arguments, caller))
+        answer = known(arguments, caller)
+        # What is a dictionary is JSON already, and usage has money in it that must not be rounded.
+        return cast("dict[str, Any]", answer if isinstance(answer, dict) else to_wire(answer))
 
     # Searching -------------------------------------------------------------------------------------------------
 
@@ -311,6 +321,52 @@ class EngineApi:
         """
         with self._readers.connection() as connection:
             return self._reader.export(connection, scope.session_number(connection, session_id), form)
+
+    def get_usage(
+        self,
+        *,
+        by: Grouping = "day",
+        when_: str | None = None,
+        date_from: str | None = None,
+        date_to: str | None = None,
+        project: str | None = None,
+        split_models: bool = False,
+        caller: Caller = _NO_CALLER,
+    ) -> UsageReport:
+        """Return tokens and cost.
+
+        Args:
+            by: What a row is.
+            when_: A period in words.
+            date_from: Its first day or moment.
+            date_to: Its last, inclusive.
+            project: Part of the working directory, or `"."`.
+            split_models: Each row also by model, for stacked bars.
+            caller: Who asks.
+
+        Raises:
+            EngineError: A date that is not understood, or the database cannot be read.
+        """
+        now_s = self._clock.now()
+        span = when.resolve(when=when_, date_from=date_from, date_to=date_to, zone=self._zone, now_s=now_s)
+        with self._readers.connection() as connection:
+            folders, _ = scope.project_folders(connection, project, caller)
+            everything = UsageFilter()
+            only = UsageFilter(
+                start_ms=everything.start_ms if span.start_ms is None else span.start_ms,
+                end_ms=everything.end_ms if span.end_ms is None else span.end_ms,
+                folder_ids=folders,
+            )
+            return usage_report(
+                UsageSums(connection),
+                by=by,
+                prices=self._prices,
+                zone=self._zone,
+                names=_Names(connection),
+                now_ms=int(now_s * 1000),
+                only=only,
+                split_models=split_models,
+            )
 
     # The engine ------------------------------------------------------------------------------------------------
 
@@ -448,6 +504,19 @@ class EngineApi:
             caller=caller,
         )
 
+    def _call_usage(self, arguments: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+        page = _page(arguments.get("limit", 50), arguments.get("offset", 0))
+        report = self.get_usage(
+            by=arguments.get("by", "day"),
+            when_=arguments.get("when"),
+            date_from=arguments.get("date_from"),
+            date_to=arguments.get("date_to"),
+            project=arguments.get("project"),
+            caller=caller,
+        )
+        reply = report.reply(page.limit, page.offset)
+        return reply if page.applied is None else {**reply, "limit_applied": page.applied}
+
     def _call_coverage(self, arguments: Mapping[str, Any], _caller: Caller) -> Coverage:
         return self.coverage(
             by=arguments.get("by"), limit=arguments.get("limit", 50), offset=arguments.get("offset", 0)
@@ -460,6 +529,25 @@ class EngineApi:
         form = arguments.get("format", "markdown")
         text = self.export_session(arguments["session_id"], form=form)
         return {"session_id": arguments["session_id"], "format": form, "text": text}
+
+
+class _Names:
+    """Names of sessions and working directories for usage reports."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def sessions(self, ids: Collection[int]) -> Mapping[int, SessionName]:
+        """Return names of sessions."""
+        return {
+            number: SessionName(info.session_id, info.title, info.project)
+            for number, info in reading.sessions_by_id(self._connection, ids).items()
+        }
+
+    def folders(self, ids: Collection[int]) -> Mapping[int, FolderName]:
+        """Return names of working directories."""
+        named = store_filters.folder_names(self._connection)
+        return {number: FolderName(*named[number]) for number in ids if number in named}
 
 
 def _request(method: str, arguments: Mapping[str, Any]) -> SearchRequest:

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from engine.core.errors import StorageFailure
 from engine.core.repository import encode_cwd, projects_of
@@ -22,7 +22,7 @@ from engine.store.history import HistoryWriter
 from engine.transcripts.discovery import Root, identify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from concurrent.futures import Future
 
     from engine.core.clock import Clock
@@ -57,6 +57,32 @@ class IngestProgress:
     problem: StorageFailure | None
 
 
+class RecordObserver(Protocol):
+    """Somebody who reads along and writes in the same transaction: usage accounting."""
+
+    def read(self, record: Mapping[str, Any], *, undated_ms: int = 0) -> object | None:
+        """Return what a record says, None for nothing.
+
+        Args:
+            record: One parsed object of a transcript.
+            undated_ms: Time of a line that has none: the last one seen in its file.
+        """
+        ...
+
+    def write(
+        self,
+        connection: Connection,
+        found: Iterable[Any],
+        *,
+        session: int,
+        name: str,
+        began_ms: int | None,
+        folder_of: Callable[[str], int | None],
+    ) -> None:
+        """Write what a stretch of one file said, in the transaction that commits the file's offset."""
+        ...
+
+
 class Ingestor:
     """Reads files from the queue, parses them and hands batches to the writer.
 
@@ -66,6 +92,7 @@ class Ingestor:
         clock: Time.
         on_committed: Called on the ingest thread after new rows were committed.
         is_excluded: True for working directories that must not be indexed.
+        observer: Reads along.
     """
 
     def __init__(
@@ -76,9 +103,11 @@ class Ingestor:
         clock: Clock,
         on_committed: Callable[[tuple[BatchResult, ...]], None],
         is_excluded: Callable[[str | None], bool],
+        observer: RecordObserver,
     ) -> None:
         self.queue = IngestQueue()
         self._writer = writer
+        self._observer = observer
         self._roots = roots
         self._clock = clock
         self._on_committed = on_committed
@@ -131,9 +160,7 @@ class Ingestor:
                     if row.gone:
                         back.append(row.id)
                     continue
-                self.queue.put(
-                    FileTask(-found.stat.mtime_ns, number, found.relative, found.stat.size, force=force)
-                )
+                self.queue.put(FileTask(-found.stat.mtime_ns, number, found.relative, found.stat.size, force=force))
                 queued += 1
         present = set(numbers)
         gone = [row.id for key, row in known.items() if key not in found_keys and not row.gone and key[0] in present]
@@ -269,6 +296,7 @@ class Ingestor:
             stat,
             projects_of=lambda folders: projects_of(folders, folder),
             is_excluded=self._is_excluded,
+            observe=lambda record, last_ms: self._observer.read(record, undated_ms=last_ms),
         )
         before = row.offset
         for batch in tail.batches():
@@ -324,7 +352,7 @@ class Ingestor:
         group = tuple(self._group)
         self._group.clear()
         self._group_messages = 0
-        self._in_flight.append(self._writer.submit(lambda c: _apply(c, group)))
+        self._in_flight.append(self._writer.submit(lambda c: _apply(c, group, self._observer)))
         while self._in_flight and self._in_flight[0].done():
             self._collect(self._in_flight.popleft())
 
@@ -382,13 +410,25 @@ class Ingestor:
         return sum(size for _, size in recent) / span
 
 
-def _apply(connection: Connection, group: tuple[FileBatch, ...]) -> tuple[BatchResult, ...]:
+def _apply(connection: Connection, group: tuple[FileBatch, ...], observer: RecordObserver) -> tuple[BatchResult, ...]:
     writer = HistoryWriter(connection)
-    return tuple(writer.apply(batch) for batch in group)
+    results: list[BatchResult] = []
+    for batch in group:
+        results.append(writer.apply(batch))
+        if batch.said:
+            projects = batch.projects
+            observer.write(
+                connection,
+                batch.said,
+                session=writer.names.session(batch.session_id),
+                name=batch.session_id,
+                began_ms=None if batch.is_sidechain else batch.first_ms,
+                folder_of=lambda cwd, projects=projects: writer.names.folder(cwd, projects),
+            )
+    return tuple(results)
 
 
 def _mentions(found: FoundFile, project: str) -> bool:
     wanted = project.casefold()
     folder = found.relative.split("/", 1)[0].casefold()
     return wanted in folder or encode_cwd(wanted) in folder
-

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from engine.store.files import FileRow
     from engine.transcripts.discovery import FileIdentity
+    from engine.transcripts.lines import Record
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """Longer lines are skipped as a stream and counted: the longest real ones are 12 MB (claude-code#23948)."""
@@ -89,6 +90,7 @@ class _Collected:
     facts: list[SessionFact] = field(default_factory=lambda: list[SessionFact]())
     kept: Counter[tuple[str, bool]] = field(default_factory=lambda: Counter[tuple[str, bool]]())
     problems: list[LineProblem] = field(default_factory=lambda: list[LineProblem]())
+    said: list[object] = field(default_factory=list[object])
     bytes: int = 0
 
 
@@ -102,6 +104,7 @@ class FileTail:
         stat: Its state when reading began: bytes written later are read next time.
         projects_of: Repositories of working directories.
         is_excluded: True for working directories that must not be indexed.
+        observe: Notes what else a record says (usage), given the last time seen; None for nothing.
         max_line: Longest line that is parsed, in bytes.
     """
 
@@ -114,6 +117,7 @@ class FileTail:
         *,
         projects_of: Callable[[set[str]], dict[str, str]],
         is_excluded: Callable[[str | None], bool],
+        observe: Callable[[Record, int], object | None],
         max_line: int = MAX_LINE_BYTES,
     ) -> None:
         self._path = path
@@ -122,6 +126,7 @@ class FileTail:
         self._stat = stat
         self._projects_of = projects_of
         self._is_excluded = is_excluded
+        self._observe = observe
         self._max_line = max_line
         self._first_ms = row.first_ms
         self._lines = row.lines
@@ -184,6 +189,7 @@ class FileTail:
             if self._first_ms is None:
                 self._first_ms = milliseconds(record.get("timestamp"))
             parsed = self._parser.parse(record, line)
+            self._observe_record(collected, record)
             if isinstance(parsed, ParsedMessage):
                 if self._is_excluded(parsed.cwd):
                     continue
@@ -207,12 +213,18 @@ class FileTail:
             if self._first_ms is None:
                 self._first_ms = milliseconds(record.get("timestamp"))
             parsed = self._parser.parse(record, rest)
+            self._observe_record(collected, record)
             if isinstance(parsed, ParsedMessage):
                 if self._is_excluded(parsed.cwd):
                     continue
                 collected.occurrences.append(Occurrence(parsed, offset, len(rest), part))
             elif isinstance(parsed, SessionFact):
                 collected.facts.append(parsed)
+
+    def _observe_record(self, collected: _Collected, record: Record) -> None:
+        said = self._observe(record, self._parser.state.last_timestamp_ms or 0)
+        if said is not None:
+            collected.said.append(said)
 
     def _batch(self, collected: _Collected, file: Any, offset: int, state: str, *, done: bool) -> FileBatch:
         folders = {each.message.cwd for each in collected.occurrences if each.message.cwd}
@@ -237,4 +249,6 @@ class FileTail:
             ),
             first_ms=self._first_ms,
             projects=self._projects_of(folders),
+            is_sidechain=self._identity.agent_id is not None,
+            said=tuple(collected.said),
         )

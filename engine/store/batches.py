@@ -60,6 +60,9 @@ class FileBatch:
     projects: Mapping[str, str] = field(default_factory=lambda: dict[str, str]())
     """Repository of each working directory that is new in this batch."""
     is_sidechain: bool = False
+    """A sub-agent's file."""
+    said: tuple[object, ...] = ()
+    """What an observer of the records noted (`engine.ingest.pipeline.RecordObserver`)."""
 
 
 @dataclass(frozen=True, slots=True)

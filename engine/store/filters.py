@@ -142,3 +142,13 @@ def folders_below(connection: apsw.Connection, repository: str) -> tuple[int, ..
         )
         if row[2] == inside or row[1] == inside or row[1].startswith((f"{inside}/", f"{inside}\\"))
     )
+
+
+def folder_names(connection: apsw.Connection) -> dict[int, tuple[str, str]]:
+    """Return (repository, working directory) of every working directory, by number."""
+    return {
+        row[0]: (row[1], row[2])
+        for row in connection.execute(
+            "SELECT f.id, p.path, f.cwd FROM folders f JOIN projects p ON p.id = f.project_id"
+        )
+    }

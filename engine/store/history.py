@@ -92,11 +92,11 @@ class HistoryWriter:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
-        self._names = NameTable(connection)
+        self.names = NameTable(connection)
 
     def apply(self, batch: FileBatch) -> BatchResult:
         """Write one batch and move its file's offset."""
-        return _BatchWriter(self._db, self._names, batch).run()
+        return _BatchWriter(self._db, self.names, batch).run()
 
 
 class _BatchWriter:
@@ -146,13 +146,13 @@ class _BatchWriter:
     def _prefetch(self) -> None:
         keys = json.dumps([message_key(each.message.uuid) for each in self._batch.occurrences])
         for row in self._db.execute(
-            f"SELECT {_KNOWN_COLUMNS} WHERE m.key IN (SELECT value FROM json_each(?))",  # noqa: S608 - a constant of this file
+            f"SELECT {_KNOWN_COLUMNS} WHERE m.key IN (SELECT value FROM json_each(?))",
             (keys,),
         ):
             known = _Known(*row)
             self._by_key[known.key] = known
         for row in self._db.execute(
-            f"SELECT c.key, {_KNOWN_COLUMNS} JOIN copies c ON c.message_id = m.id"  # noqa: S608 - a constant of this file
+            f"SELECT c.key, {_KNOWN_COLUMNS} JOIN copies c ON c.message_id = m.id"
             " WHERE c.key IN (SELECT value FROM json_each(?))",
             (keys,),
         ):
@@ -199,7 +199,7 @@ class _BatchWriter:
         rows = self._db.execute(
             f"""SELECT {_KNOWN_COLUMNS} WHERE m.fingerprint = ? AND m.file_id <> ?
                 AND NOT EXISTS (SELECT 1 FROM copies c WHERE c.message_id = m.id AND c.file_id = ?)
-                ORDER BY m.id""",  # noqa: S608 - a constant of this file
+                ORDER BY m.id""",
             (message.fingerprint, self._batch.file_id, self._batch.file_id),
         ).fetchall()
         for row in rows:
@@ -254,12 +254,12 @@ class _BatchWriter:
         self._db.execute("DELETE FROM messages WHERE id = ?", (dropped.id,))
         for table in ("messages", "chunks"):
             self._db.execute(
-                f"UPDATE {table} SET exchange_id = ? WHERE exchange_id = ?",  # noqa: S608 - two tables of ours
+                f"UPDATE {table} SET exchange_id = ? WHERE exchange_id = ?",
                 (kept.id, dropped.id),
             )
         for column in ("exchange_id", "side_exchange_id"):
             self._db.execute(
-                f"UPDATE files SET {column} = ? WHERE {column} = ?",  # noqa: S608 - two columns of ours
+                f"UPDATE files SET {column} = ? WHERE {column} = ?",
                 (kept.id, dropped.id),
             )
         self._exchange = [kept.id if each == dropped.id else each for each in self._exchange]
@@ -440,11 +440,11 @@ class _BatchWriter:
         rows = self._rows
         if rows.messages:
             self._db.executemany(
-                f"INSERT INTO messages VALUES ({', '.join('?' * 19)})",  # noqa: S608 - only question marks
+                f"INSERT INTO messages VALUES ({', '.join('?' * 19)})",
                 rows.messages,
             )
         if rows.chunks:
-            self._db.executemany(f"INSERT INTO chunks VALUES ({', '.join('?' * 14)})", rows.chunks)  # noqa: S608 - only question marks
+            self._db.executemany(f"INSERT INTO chunks VALUES ({', '.join('?' * 14)})", rows.chunks)
             self._db.executemany("INSERT INTO texts VALUES (?, ?)", rows.texts)
             self._db.executemany("INSERT INTO search (rowid, words, parts) VALUES (?, ?, ?)", rows.words)
         self._rows = _Pending()
@@ -468,7 +468,7 @@ class _BatchWriter:
             session = self._names.session(fact.session_id)
             column = columns.get(fact.kind)
             if column is not None:
-                self._db.execute(f"UPDATE sessions SET {column} = ? WHERE id = ?", (fact.text, session))  # noqa: S608 - columns named above
+                self._db.execute(f"UPDATE sessions SET {column} = ? WHERE id = ?", (fact.text, session))
             elif fact.kind == "parent":
                 self._db.execute(
                     "UPDATE sessions SET parent = ?, parent_kind = ? WHERE id = ?", (fact.text, fact.about, session)
@@ -517,7 +517,9 @@ class _BatchWriter:
             session = self._names.session(name)
             times = [each.timestamp_ms for each in messages if each.timestamp_ms is not None]
             main = [each for each in messages if not each.is_sidechain]
-            folder = next((self._names.folder(each.cwd, self._batch.projects) for each in main or messages if each.cwd), None)
+            folder = next(
+                (self._names.folder(each.cwd, self._batch.projects) for each in main or messages if each.cwd), None
+            )
             branch = next((each.branch for each in reversed(main) if each.branch and each.branch != "HEAD"), None)
             version = next((each.version for each in reversed(messages) if each.version), None)
             started = min(times, default=None)
@@ -566,7 +568,7 @@ class _BatchWriter:
         )  # fmt: skip
 
     def _first_free(self, table: str) -> int:
-        return int(self._db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])  # noqa: S608 - our tables
+        return int(self._db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
 
 
 def delete_chunks(connection: apsw.Connection, chunks: Iterable[int]) -> None:
@@ -575,4 +577,3 @@ def delete_chunks(connection: apsw.Connection, chunks: Iterable[int]) -> None:
     connection.executemany("DELETE FROM search WHERE rowid = ?", rows)
     connection.executemany("DELETE FROM texts WHERE id = ?", rows)
     connection.executemany("DELETE FROM chunks WHERE id = ?", rows)
-

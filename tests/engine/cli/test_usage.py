@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from engine.cli.usage import money
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.engine.cli.conftest import Run
+
+
+def row(**fields: Any) -> dict[str, Any]:
+    return {
+        "input_tokens": 1_000,
+        "output_tokens": 2_000,
+        "cache_write_5m_tokens": 0,
+        "cache_write_1h_tokens": 3_000,
+        "cache_read_tokens": 4_000_000,
+        "cost_usd": 12.5,
+        "calls": 3,
+        "unpriced_calls": 0,
+        "incomplete": False,
+        **fields,
+    }
+
+
+def report(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"rows": list(rows), "totals": row(cost_usd=99.0), "time_zone": "UTC", "total": len(rows), **more}
+
+
+def test_usage_is_by_day_unless_told_otherwise(backscroll: Callable[..., Run]) -> None:
+    run = backscroll("usage", "--when", "7d", get_usage=report(row(day="2026-03-04")))
+
+    assert run.asked == [("get_usage", {"by": "day", "when": "7d"})]
+    assert "2026-03-04" in run.out
+    assert "4,000,000" in run.out
+    assert "$12.50" in run.out
+    assert "$99.00" in run.out
+
+
+def test_a_row_in_which_some_calls_have_no_price_says_so(backscroll: Callable[..., Run]) -> None:
+    run = backscroll(
+        "usage",
+        "--by",
+        "model",
+        get_usage=report(row(model="glm", cost_usd="unpriced", unpriced_calls=3), row(model="mixed", unpriced_calls=1)),
+    )
+
+    assert "unpriced" in run.out
+    assert "$12.50 +?" in run.out
+
+
+@pytest.mark.parametrize(
+    ("by", "fields", "shown"),
+    [
+        ("session", {"session_id": "4fb0d9f2-0a54", "title": "a [red]title[/red]"}, "4fb0d9f2 a [red]title[/red]"),
+        ("project", {"project": "/srv/api"}, "/srv/api"),
+        ("block", {"block": "2026-03-04T10:00:00+00:00", "active": True}, "2026-03-04 10:00 (now)"),
+        ("month", {"month": "2026-03"}, "2026-03"),
+    ],
+)
+def test_each_grouping_names_its_rows(
+    backscroll: Callable[..., Run], by: str, fields: dict[str, Any], shown: str
+) -> None:
+    assert shown in backscroll("usage", "--by", by, get_usage=report(row(**fields))).out
+
+
+def test_no_usage_is_exit_code_1_and_notes_are_said(backscroll: Callable[..., Run]) -> None:
+    run = backscroll("usage", get_usage=report(note="Nothing was recorded."))
+
+    assert run.code == 1
+    assert run.err == "Nothing was recorded.\n"
+
+
+@pytest.mark.parametrize(
+    ("cost", "shown"), [(0, "$0.00"), (0.0004, "$0.0004"), (1234.5, "$1,234.50"), ("unpriced", "unpriced")]
+)
+def test_small_amounts_keep_their_digits(cost: float | str, shown: str) -> None:
+    assert money(cost) == shown

@@ -1,0 +1,83 @@
+"""The front door by name: usage reaches it whole, long lists are capped, unknown names are explained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.core.errors import EngineNotRunning, InvalidArgument
+from engine.core.paths import Paths
+from engine.core.settings import Settings
+from engine.service import open_reader
+from tests.helpers.engines import NOON, running_engine
+from tests.helpers.transcripts import TranscriptBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from engine.service import Engine
+
+from engine.core.clock import FixedClock
+
+SESSION = "dddddddd-0000-4000-8000-000000000001"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    session = TranscriptBuilder(SESSION)
+    session.prompt("Count this.")
+    for number in range(3):
+        session.answer(f"Answer {number}.")
+    session.write(tmp_path / "projects")
+    with running_engine(Paths.below(tmp_path / "home"), tmp_path / "projects") as engine:
+        yield engine
+
+
+def test_usage_is_counted_with_the_transcript_and_keeps_small_amounts(engine: Engine) -> None:
+    reply = engine.api.call("get_usage", {"by": "session"})
+
+    (row,) = reply["rows"]
+    assert (row["session_id"], row["input_tokens"], row["output_tokens"], row["calls"]) == (SESSION, 30, 60, 3)
+    # 30 tokens at $5 and 60 at $25 a million (Opus 4.6): less than a cent, not rounded away.
+    assert row["cost_usd"] == pytest.approx(0.00165)
+    assert reply["totals"]["cost_usd"] == row["cost_usd"]
+
+
+def test_reading_the_same_transcript_again_counts_nothing_twice(engine: Engine) -> None:
+    before = engine.api.call("get_usage", {})
+    engine.reindex(None, full=True)
+    engine.run_once()
+
+    assert engine.api.call("get_usage", {}) == before
+
+
+def test_every_method_is_callable_by_its_name_and_unknown_names_list_them(engine: Engine) -> None:
+    assert {"keyword_search", "get_context", "status", "coverage", "get_usage"} <= engine.api.methods
+    with pytest.raises(InvalidArgument, match="keyword_search"):
+        engine.api.call("kyword_search", {})
+
+
+def test_status_names_places_and_counts(engine: Engine) -> None:
+    status = engine.api.call("status", {})
+
+    assert status["sessions"] == 1
+    assert status["messages"] == 4
+    assert status["database_bytes"] > 0
+    assert status["paths"]["database"] == str(engine.paths.database)
+
+
+@pytest.mark.parametrize("by", ["project", "day"])
+def test_coverage_is_split_by_project_and_by_day(engine: Engine, by: str) -> None:
+    (row,) = engine.api.call("coverage", {"by": by})["by"]
+
+    assert row[by] in ("/home/dev/api", "2026-03-02")
+    assert row["messages"] == 4
+
+
+def test_a_database_that_is_only_read_answers_but_cannot_reindex(engine: Engine) -> None:
+    with open_reader(engine.paths, Settings(time_zone="UTC"), FixedClock(NOON)) as api:
+        assert api.call("status", {})["engine"]["state"] == "stopped"
+        with pytest.raises(EngineNotRunning, match="serve"):
+            api.call("reindex", {})
