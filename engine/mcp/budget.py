@@ -8,6 +8,7 @@ read along takes at most 60 % of the budget, and never the place of a hit (inter
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any, Final, cast
 
 from engine.arguments import MAX_TOKENS_CAP
@@ -35,6 +36,7 @@ NEIGHBOUR_SHARE: Final = 4
 
 _RESERVE: Final = 420 * CHARACTER_UNITS
 """For `truncated`, `next_offset` and the sentences of `note` that say what was left out."""
+_SKIPPED: Final = cost({"skipped_before": 100_000})
 _NOTE_CAP: Final = 600
 """Characters of the front door's own note that are passed on when room is short."""
 
@@ -163,7 +165,7 @@ class _Fitting:
 
     def _left_out(self, key: str, kept: int, total: int) -> None:
         self._reply["truncated"] = True
-        more = f"{total - kept} of {key} did not fit"
+        more = f"{total - kept} more {key} did not fit"
         if self._method in UNPAGED:
             self._notes.append(f"{more}; `backscroll {self._method.removeprefix('get_')}` in a terminal shows all.")
             return
@@ -185,7 +187,8 @@ class _Fitting:
             self._reply["position"] = {**place, "index": place.get("index", 0) + before}
         left = len(messages) - len(kept)
         if left:
-            self._notes.append(f"{left} of {len(messages)} messages did not fit ({before} before, {after} after).")
+            ends = f" ({before} before, {after} after)" if left == before + after else ""
+            self._notes.append(f"{left} of {len(messages)} messages did not fit{ends}.")
         if self._units < budget_units(MAX_TOKENS_CAP):
             self._notes.append(f"max_tokens={MAX_TOKENS_CAP} shows more, get_session pages through all.")
         else:
@@ -217,17 +220,22 @@ class _Fitting:
         hits = cast("list[Row]", self._reply["hits"])
         wanted = [(number, messages) for number, messages in readings.items() if number < len(hits)]
         room = min(int(self._units * READ_SHARE), self._units - cost(self._reply) - _RESERVE)
-        shortened = len(wanted) < len(readings)
+        shortened, read = len(wanted) < len(readings), 0
         for place, (number, messages) in enumerate(wanted):
             share = room // (len(wanted) - place) - cost({"messages": []}) - SEPARATOR
-            before, kept, after = around(messages, share, self._how_to_read)
+            _, kept, _ = around(messages, share, self._how_to_read, ends=True)
             if kept and cost(kept) <= share:
                 hits[number]["messages"] = kept
                 room -= cost({"messages": kept})
-            shortened = shortened or bool(before or after) or kept != messages
+                read += 1
+            shortened = shortened or kept != messages
         if shortened:
             self._reply["truncated"] = True
-            self._notes.append("What was read along is shortened: get_context with a chunk_id reads the rest.")
+            self._notes.append(
+                "What was read along is shortened: get_context with a chunk_id reads the rest."
+                if read
+                else "The hits leave no room to read along: ask for fewer with limit, or for more with max_tokens."
+            )
 
     def _how_to_read(self, row: Any) -> str:
         members = cast("Row", row) if isinstance(row, Mapping) else {}
@@ -245,16 +253,17 @@ class _Fitting:
             self._reply["note"] = " ".join(sentences)
 
 
-def around(messages: list[Row], room: int, more: HowToRead) -> tuple[int, list[Row], int]:
+def around(messages: list[Row], room: int, more: HowToRead, *, ends: bool = False) -> tuple[int, list[Row], int]:
     """Return the part of an exchange that fits: the messages asked for, and as many of both sides as there is room for.
 
     A long text beside the asked one is cut to its share first, so that a bulky tool result does not hide the answer
-    that follows it.
+    that follows it. A message kept behind others that were not carries their number in `skipped_before`.
 
     Args:
         messages: In order; the asked ones carry `in_hit`. When none does, the one in the middle counts as asked.
         room: What they may cost together.
         more: Says how to read the rest of a message that is cut.
+        ends: Keep the first and the last one too: the prompt of an exchange, and what it came to.
 
     Returns:
         How many were left out before, the messages kept, how many were left out after.
@@ -262,37 +271,49 @@ def around(messages: list[Row], room: int, more: HowToRead) -> tuple[int, list[R
     if not messages:
         return 0, [], 0
     asked = [number for number, message in enumerate(messages) if message.get("in_hit")] or [len(messages) // 2]
-    left = room - sum(cost(messages[number]) + SEPARATOR for number in asked)
-    if left < 0:
-        return _asked_only(messages, asked, room, more)
     share = room // NEIGHBOUR_SHARE
-    shown = {number: messages[number] for number in asked}
-    open_ends = [(number, step) for number in asked for step in (-1, 1)]
-    while open_ends:
-        still_open: list[tuple[int, int]] = []
-        for end, step in open_ends:
-            number = end + step
-            if not 0 <= number < len(messages) or number in shown:
-                continue
-            message = cut_to_fit(messages[number], share, more(messages[number]))
-            size = cost(message) + SEPARATOR
-            if size > left:
-                continue
-            left -= size
-            shown[number] = message
-            still_open.append((number, step))
-        open_ends = still_open
+    outer = {0, len(messages) - 1} - set(asked) if ends else set[int]()
+    shown = _asked(messages, asked, room, room - len(outer) * share, more)
+    left = room - sum(cost(message) + SEPARATOR for message in shown.values())
+
+    def add(number: int) -> bool:
+        nonlocal left
+        if not 0 <= number < len(messages) or number in shown:
+            return False
+        message = cut_to_fit(messages[number], share - SEPARATOR - _SKIPPED, more(messages[number]))
+        size = cost(message) + SEPARATOR + _SKIPPED
+        if size > left:
+            return False
+        left -= size
+        shown[number] = message
+        return True
+
+    for number in sorted(outer):
+        add(number)
+    edges = [(number, step) for number in sorted(shown) for step in (-1, 1)]
+    while edges:
+        edges = [(number + step, step) for number, step in edges if add(number + step)]
     kept = sorted(shown)
-    return kept[0], [shown[number] for number in kept], len(messages) - 1 - kept[-1]
+    rows = [_marked(shown[number], number - before - 1) for before, number in pairwise(kept)]
+    return kept[0], [shown[kept[0]], *rows], len(messages) - 1 - kept[-1]
 
 
-def _asked_only(messages: list[Row], asked: list[int], room: int, more: HowToRead) -> tuple[int, list[Row], int]:
-    """Return as many of the asked messages as fit with their texts cut alike, from the first on."""
+def _marked(message: Row, skipped: int) -> Row:
+    return {**message, "skipped_before": skipped} if skipped else message
+
+
+def _asked(messages: list[Row], asked: list[int], room: int, cut_room: int, more: HowToRead) -> dict[int, Row]:
+    """Return the asked messages by their place: whole where they fit in `room`, else cut alike to `cut_room`.
+
+    Where not even their shortest forms fit, the first of them.
+    """
+    if sum(cost(messages[number]) + SEPARATOR for number in asked) <= room:
+        return {number: messages[number] for number in asked}
     while True:
-        each = room // len(asked) - SEPARATOR
-        kept = [cut_to_fit(messages[number], each, more(messages[number])) for number in asked]
-        if len(asked) == 1 or sum(cost(message) + SEPARATOR for message in kept) <= room:
-            return asked[0], kept, len(messages) - 1 - asked[-1]
+        each = cut_room // len(asked) - SEPARATOR
+        kept = {number: cut_to_fit(messages[number], each, more(messages[number])) for number in asked}
+        if len(asked) == 1 or sum(cost(message) + SEPARATOR for message in kept.values()) <= room:
+            return kept
         asked = asked[: len(asked) // 2]
 
 

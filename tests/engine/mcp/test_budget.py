@@ -68,7 +68,7 @@ def test_hits_go_from_the_end_and_the_next_offset_continues_there() -> None:
     assert reply["hits"] == hits[:kept]
     assert reply["next_offset"] == 30 + kept
     assert reply["truncated"] is True
-    assert f"{40 - kept} of hits did not fit: call again with offset={30 + kept}." in reply["note"]
+    assert f"{40 - kept} more hits did not fit: call again with offset={30 + kept}." in reply["note"]
 
 
 def test_the_budget_is_used_well() -> None:
@@ -180,6 +180,29 @@ def test_reading_along_takes_at_most_its_share_and_no_hit_is_dropped_for_it() ->
     assert "get_context with a chunk_id reads the rest" in reply["note"]
 
 
+def test_reading_along_keeps_the_prompt_and_what_it_came_to() -> None:
+    messages = [message(number, "word " * 200, asked=number == 20) for number in range(60)]
+
+    reply = fit("hybrid_search", search_reply([{**hit(1), "messages": messages}]), {"read": 1})
+
+    kept = [int(row["message_uuid"][-12:]) for row in reply["hits"][0]["messages"]]
+    assert {0, 20, 59} < set(kept)
+    skipped = [row.get("skipped_before", 0) for row in reply["hits"][0]["messages"]]
+    assert sum(skipped) == 60 - len(kept)
+    assert skipped[0] == 0
+    assert skipped[-1] > 30
+
+
+def test_a_long_hit_leaves_room_for_its_prompt_and_what_it_came_to() -> None:
+    messages = [message(number, "word " * 9_000, asked=number == 1) for number in range(3)]
+
+    reply = fit("hybrid_search", search_reply([{**hit(1), "messages": messages}]), {"read": 1})
+
+    prompt, asked, answer = (len(row["blocks"][0]["text"]) for row in reply["hits"][0]["messages"])
+    assert asked > prompt > 1_000
+    assert answer > 1_000
+
+
 def test_what_one_exchange_does_not_need_goes_to_the_next() -> None:
     short, long = [message(1, "Yes.", asked=True)], [message(2, "word " * 5_000, asked=True)]
 
@@ -197,7 +220,7 @@ def test_when_hits_fill_the_reply_nothing_is_read_along_and_that_is_said() -> No
 
     reply = fit("hybrid_search", search_reply(hits), {"read": 5, "limit": 60})
 
-    assert "What was read along is shortened" in reply["note"]
+    assert "The hits leave no room to read along" in reply["note"]
     assert reply["next_offset"] == len(reply["hits"])
 
 
