@@ -7,11 +7,11 @@ read along takes at most 60 % of the budget, and never the place of a hit (inter
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from engine.arguments import MAX_TOKENS_CAP
+from engine.mcp.exchange import around
 from engine.mcp.measure import (
     CHARACTER_UNITS,
     SEPARATOR,
@@ -31,12 +31,8 @@ CHARACTER_CAP: Final = 45_000
 """Whatever was asked: Claude Code spills results over 50,000 characters to a file and shows 2 KB (interface.md)."""
 READ_SHARE: Final = 0.6
 """Of the budget, for the exchanges a search reads along (interface.md, `read`)."""
-NEIGHBOUR_SHARE: Final = 4
-"""A text beside the one that was asked for takes at most one part in so many of the room."""
-
 _RESERVE: Final = 420 * CHARACTER_UNITS
 """For `truncated`, `next_offset` and the sentences of `note` that say what was left out."""
-_SKIPPED: Final = cost({"skipped_before": 100_000})
 _NOTE_CAP: Final = 600
 """Characters of the front door's own note that are passed on when room is short."""
 
@@ -61,8 +57,6 @@ UNPAGED: Final = frozenset({"get_context", "status", "doctor", "prune"})
 
 Reply = dict[str, Any]
 Row = dict[str, Any]
-HowToRead = Callable[[Row], str]
-"""Words that say how the rest of a row's texts can be read."""
 
 
 def fit(method: str, wire: Mapping[str, Any], arguments: Mapping[str, Any]) -> Reply:
@@ -251,70 +245,6 @@ class _Fitting:
         sentences = [said, *self._notes] if isinstance(said, str) else self._notes
         if sentences:
             self._reply["note"] = " ".join(sentences)
-
-
-def around(messages: list[Row], room: int, more: HowToRead, *, ends: bool = False) -> tuple[int, list[Row], int]:
-    """Return the part of an exchange that fits: the messages asked for, and as many of both sides as there is room for.
-
-    A long text beside the asked one is cut to its share first, so that a bulky tool result does not hide the answer
-    that follows it. A message kept behind others that were not carries their number in `skipped_before`.
-
-    Args:
-        messages: In order; the asked ones carry `in_hit`. When none does, the one in the middle counts as asked.
-        room: What they may cost together.
-        more: Says how to read the rest of a message that is cut.
-        ends: Keep the first and the last one too: the prompt of an exchange, and what it came to.
-
-    Returns:
-        How many were left out before, the messages kept, how many were left out after.
-    """
-    if not messages:
-        return 0, [], 0
-    asked = [number for number, message in enumerate(messages) if message.get("in_hit")] or [len(messages) // 2]
-    share = room // NEIGHBOUR_SHARE
-    outer = {0, len(messages) - 1} - set(asked) if ends else set[int]()
-    shown = _asked(messages, asked, room, room - len(outer) * share, more)
-    left = room - sum(cost(message) + SEPARATOR for message in shown.values())
-
-    def add(number: int) -> bool:
-        nonlocal left
-        if not 0 <= number < len(messages) or number in shown:
-            return False
-        message = cut_to_fit(messages[number], share - SEPARATOR - _SKIPPED, more(messages[number]))
-        size = cost(message) + SEPARATOR + _SKIPPED
-        if size > left:
-            return False
-        left -= size
-        shown[number] = message
-        return True
-
-    for number in sorted(outer):
-        add(number)
-    edges = [(number, step) for number in sorted(shown) for step in (-1, 1)]
-    while edges:
-        edges = [(number + step, step) for number, step in edges if add(number + step)]
-    kept = sorted(shown)
-    rows = [_marked(shown[number], number - before - 1) for before, number in pairwise(kept)]
-    return kept[0], [shown[kept[0]], *rows], len(messages) - 1 - kept[-1]
-
-
-def _marked(message: Row, skipped: int) -> Row:
-    return {**message, "skipped_before": skipped} if skipped else message
-
-
-def _asked(messages: list[Row], asked: list[int], room: int, cut_room: int, more: HowToRead) -> dict[int, Row]:
-    """Return the asked messages by their place: whole where they fit in `room`, else cut alike to `cut_room`.
-
-    Where not even their shortest forms fit, the first of them.
-    """
-    if sum(cost(messages[number]) + SEPARATOR for number in asked) <= room:
-        return {number: messages[number] for number in asked}
-    while True:
-        each = cut_room // len(asked) - SEPARATOR
-        kept = {number: cut_to_fit(messages[number], each, more(messages[number])) for number in asked}
-        if len(asked) == 1 or sum(cost(message) + SEPARATOR for message in kept.values()) <= room:
-            return kept
-        asked = asked[: len(asked) // 2]
 
 
 def _prefix(rows: list[Any], room: int) -> int:

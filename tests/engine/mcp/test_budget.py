@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.core.models import Caller
-from engine.mcp.budget import CHARACTER_CAP, DEFAULT_TOKENS, LEAST_TOKENS, around, budget_units, fit
+from engine.mcp.budget import CHARACTER_CAP, DEFAULT_TOKENS, LEAST_TOKENS, budget_units, fit
+from engine.mcp.exchange import around
 from engine.mcp.measure import UNITS_PER_TOKEN, cost, text_cost, with_texts_cut
 from tests.engine.mcp.fakes import FakeApi, hit, message, reading, search_reply, session_row
 
@@ -191,6 +192,20 @@ def test_reading_along_keeps_the_prompt_and_what_it_came_to() -> None:
     assert sum(skipped) == 60 - len(kept)
     assert skipped[0] == 0
     assert skipped[-1] > 30
+
+
+def test_reading_along_prefers_what_was_said_to_what_was_done() -> None:
+    messages = [message(number, "word " * 150) for number in range(30)]
+    for number, row in enumerate(messages):
+        if number % 2:
+            row["role"], row["blocks"][0]["kind"] = "tool", "tool_result"
+    messages[10]["in_hit"] = True
+
+    reply = fit("hybrid_search", search_reply([{**hit(1), "messages": messages}]), {"read": 1})
+
+    roles = [row["role"] for row in reply["hits"][0]["messages"]]
+    assert roles.count("assistant") == 7
+    assert roles.count("tool") == 1, "the last message is kept whoever it is from"
 
 
 def test_a_long_hit_leaves_room_for_its_prompt_and_what_it_came_to() -> None:
