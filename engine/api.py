@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from engine import __version__
+from engine.arguments import OPERATIONS, validate
 from engine.core import when
 from engine.core.errors import EngineNotRunning, InvalidArgument
 from engine.core.models import (
@@ -34,6 +35,10 @@ from engine.core.models import (
     Status,
     to_wire,
 )
+from engine.evidence import SessionEvidence
+from engine.knowledge.requests import Caller as KnowledgeCaller
+from engine.knowledge.service import KnowledgeService
+from engine.knowledge.tools import OPERATIONS as KNOWLEDGE_TOOLS
 from engine.recall.current import current_session
 from engine.recall.raw import RawReader
 from engine.recall.reader import Reader
@@ -71,6 +76,7 @@ _FILTERS = (
     "session", "include_current",
 )  # fmt: skip
 _NO_CALLER = Caller()
+_OPERATIONS = {**OPERATIONS, **KNOWLEDGE_TOOLS}
 _UNDECIDED = "It could not be told which session asks, so nothing was left out."
 
 
@@ -144,7 +150,9 @@ class EngineApi:
         self._searcher = Searcher(
             zone=zone, clock=clock, apart=settings.privacy_projects_apart, files_pending=self._files_pending
         )
-        self._reader = Reader(RawReader(None), zone)
+        raw = RawReader(None)
+        self._reader = Reader(raw, zone)
+        self.knowledge = KnowledgeService(paths.knowledge, clock, SessionEvidence(readers, raw, zone))
         self._prices = Prices(settings.usage_prices)
         self._calls: dict[str, Callable[[Mapping[str, Any], Caller], Any]] = {
             "get_context": self._call_context,
@@ -161,7 +169,25 @@ class EngineApi:
     @property
     def methods(self) -> frozenset[str]:
         """What `call` knows."""
-        return frozenset(self._calls) | frozenset(_SEARCHES)
+        return frozenset(self._calls) | frozenset(_SEARCHES) | frozenset(KNOWLEDGE_TOOLS)
+
+    def ask(
+        self,
+        method: str,
+        arguments: Mapping[str, Any],
+        *,
+        caller: Caller = _NO_CALLER,
+        progress: Callable[[int, int | None, str], None] | None = None,
+        cancelled: threading.Event | None = None,
+    ) -> dict[str, Any]:
+        """Answer a call by name with arguments as they came from outside. Returns JSON.
+
+        Raises:
+            InvalidArgument: A name, type or value is wrong; the text says how to call again.
+            EngineError: What the method raises.
+        """
+        checked = validate(method, arguments, _OPERATIONS)
+        return self.call(method, checked, caller=caller, progress=progress, cancelled=cancelled)
 
     def call(
         self,
@@ -179,6 +205,8 @@ class EngineApi:
         """
         if method in _SEARCHES:
             return to_wire(self._search(_request(method, arguments), caller, (method, arguments)))
+        if method in KNOWLEDGE_TOOLS:
+            return self._call_knowledge(method, arguments, caller)
         known = self._calls.get(method)
         if known is None:
             names = ", ".join(sorted(self.methods))
@@ -368,6 +396,10 @@ class EngineApi:
                 split_models=split_models,
             )
 
+    def close(self) -> None:
+        """Close what the front door opened itself. Idempotent."""
+        self.knowledge.close()
+
     # The engine ------------------------------------------------------------------------------------------------
 
     def status(self) -> Status:
@@ -516,6 +548,23 @@ class EngineApi:
         )
         reply = report.reply(page.limit, page.offset)
         return reply if page.applied is None else {**reply, "limit_applied": page.applied}
+
+    def _call_knowledge(self, method: str, arguments: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+        asking = KnowledgeCaller()
+        if caller.is_model:
+            session = self._asking_session(method, arguments, caller)
+            asking = KnowledgeCaller(session_id=session, actor="agent:claude-code")
+        return dict(self.knowledge.call(method, arguments, caller=asking))
+
+    def _asking_session(self, method: str, arguments: Mapping[str, Any], caller: Caller) -> str | None:
+        """Return the session a call comes from; the environment's word where no transcript holds the call yet."""
+        here = scope.repository_here(caller)
+        if here is None or not self._paths.database.exists():
+            return caller.session_id
+        with self._readers.connection() as connection:
+            places = files.newest_transcripts(connection, store_filters.folders_below(connection, here), 8)
+            session = current_session(places, method, arguments, caller.session_id)
+            return next((each.session_id for each in places if each.session == session), caller.session_id)
 
     def _call_coverage(self, arguments: Mapping[str, Any], _caller: Caller) -> Coverage:
         return self.coverage(

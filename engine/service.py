@@ -19,7 +19,6 @@ from filelock import FileLock, Timeout
 
 from engine import __version__
 from engine.api import EngineApi
-from engine.arguments import validate
 from engine.core.errors import EngineAlreadyRunning, StorageFailure
 from engine.core.events import (
     ChunksAdded,
@@ -196,6 +195,7 @@ class Engine:
             worker.stopping.set()
         self._ingestor.close()
         late += [worker.name for worker in reversed(self._workers) if not worker.stop()]
+        self.api.close()
         if not self._writer.close():
             late.append("engine-writer")
         self._readers.close()
@@ -286,9 +286,9 @@ class Engine:
     ) -> JsonValue:
         if method in REQUESTS:
             return self._request(method)
-        return self.api.call(
+        return self.api.ask(
             method,
-            validate(method, arguments),
+            arguments,
             caller=_caller(client, is_model=False),
             progress=progress,
             cancelled=cancelled,
@@ -427,11 +427,13 @@ def open_reader(paths: Paths, settings: Settings, clock: Clock) -> Generator[Eng
         StorageFailure: It cannot be read.
     """
     readers = ReaderPool(paths.database)
+    api = EngineApi(
+        readers, paths=paths, settings=settings, zone=zone_of(settings.time_zone), clock=clock, control=None
+    )
     try:
-        yield EngineApi(
-            readers, paths=paths, settings=settings, zone=zone_of(settings.time_zone), clock=clock, control=None
-        )
+        yield api
     finally:
+        api.close()
         readers.close()
 
 

@@ -141,11 +141,10 @@ class _Local:
 
     def call(self, method: str, arguments: dict[str, Any], *, on_progress: OnProgress | None = None) -> dict[str, Any]:
         # 60 ms together, that a client of a running engine need not pay.
-        from engine.arguments import validate  # noqa: PLC0415 - see above
         from engine.core.models import Caller  # noqa: PLC0415 - see above
 
         caller = Caller(cwd=_working_directory())
-        return self._api.call(method, validate(method, arguments), caller=caller, progress=on_progress)
+        return self._api.ask(method, arguments, caller=caller, progress=on_progress)
 
     def finish(self, on_ingest: OnIngest) -> None:
         if self._engine is not None:
