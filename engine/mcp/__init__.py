@@ -1,5 +1,7 @@
 """Claude Code's door: MCP sessions over the engine's socket, with replies that fit a token budget.
 
-`catalogue` says what there is, `server` answers, `render` makes replies fit, `errors` words refusals, `session` carries
-bytes; the operations themselves are the front door's (`engine.api`). The SDK is imported here only.
+`session` and `wire` carry bytes, `server` answers, `catalogue` says what there is to show (its texts are in
+`descriptions` and `prompts`), `shim_catalogue` records that for the shim. `render` makes a reply of an answer: `budget`
+fits it, `exchange` and `measure` choose and cut, `outline` writes the text beside it; `errors` words refusals. The
+operations themselves are the front door's (`engine.api`). The MCP toolkit is imported in this room only.
 """

@@ -69,7 +69,7 @@ def fit(method: str, wire: Mapping[str, Any], arguments: Mapping[str, Any]) -> R
     """
     reply = cast("Reply", printable(wire))
     units = budget_units(arguments.get("max_tokens"))
-    if cost(reply) > units:
+    if cost(reply) > units or _read_along(reply) > units * READ_SHARE:
         reply = _Fitting(method, reply, arguments, units).result()
     if "note" in reply:
         reply = {"note": reply.pop("note"), **reply}
@@ -80,6 +80,13 @@ def budget_units(max_tokens: int | None) -> int:
     """Return a budget in the unit of `measure.cost`, never more than `CHARACTER_CAP` characters."""
     tokens = DEFAULT_TOKENS if max_tokens is None else max(max_tokens, LEAST_TOKENS)
     return min(tokens * UNITS_PER_TOKEN, CHARACTER_CAP * CHARACTER_UNITS)
+
+
+def _read_along(reply: Reply) -> int:
+    """Return what the messages cost that a search carries at its hits."""
+    hits = reply.get("hits")
+    rows = cast("list[Row]", hits) if isinstance(hits, list) else []
+    return sum(cost(row["messages"]) for row in rows if row.get("messages"))
 
 
 class _Fitting:
@@ -136,7 +143,7 @@ class _Fitting:
                 rows = cast("list[Any]", value)
                 self._reply[key] = rows[:1]
                 if len(rows) > 1:
-                    self._notes.append(f"{len(rows) - 1} of {key} left out.")
+                    self._notes.append(f"{len(rows) - 1} more {key} were left out.")
 
     def _envelope(self) -> Reply:
         return {**self._reply, self._key: []} if self._key else self._reply
@@ -160,7 +167,7 @@ class _Fitting:
     def _left_out(self, key: str, kept: int, total: int) -> None:
         self._reply["truncated"] = True
         more = f"{total - kept} more {key} did not fit"
-        if self._method in UNPAGED:
+        if self._method in UNPAGED or key == "problems":
             self._notes.append(f"{more}; `backscroll {self._method.removeprefix('get_')}` in a terminal shows all.")
             return
         following = int(self._arguments.get("offset", 0)) + kept

@@ -181,6 +181,16 @@ def test_reading_along_takes_at_most_its_share_and_no_hit_is_dropped_for_it() ->
     assert "get_context with a chunk_id reads the rest" in reply["note"]
 
 
+def test_reading_along_keeps_to_its_share_even_when_there_is_room() -> None:
+    messages = [message(number, "word " * 120, asked=number == 1) for number in range(16)]
+    wire = search_reply([{**hit(1), "messages": messages}])
+    assert 0.6 * DEFAULT_TOKENS < tokens(wire) < DEFAULT_TOKENS
+
+    reply = fit("hybrid_search", wire, {"read": 1})
+
+    assert cost(reply["hits"][0]["messages"]) / UNITS_PER_TOKEN <= 0.6 * DEFAULT_TOKENS
+
+
 def test_reading_along_keeps_the_prompt_and_what_it_came_to() -> None:
     messages = [message(number, "word " * 200, asked=number == 20) for number in range(60)]
 
@@ -248,6 +258,15 @@ def test_lists_without_pages_say_where_all_of_it_is() -> None:
 
     assert "next_offset" not in reply
     assert "`backscroll doctor` in a terminal shows all." in reply["note"]
+
+
+def test_problems_have_no_pages() -> None:
+    problems = [{"file": f"/home/ada/{number}.jsonl", "what": "damaged " * 20} for number in range(200)]
+
+    reply = fit("coverage", {"files": {"seen": 9}, "problems": problems}, {})
+
+    assert "next_offset" not in reply
+    assert "`backscroll coverage` in a terminal shows all." in reply["note"]
 
 
 def test_knowledge_rows_page_with_their_own_name() -> None:
