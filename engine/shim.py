@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 USAGE = f"usage: backscroll-mcp [--toolset {'|'.join(TOOLSETS)}]\n"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, commands: Sequence[Sequence[str]] | None = None) -> int:
     """Run the shim on this process's stdio and return its exit code.
 
     Args:
         argv: Arguments after the program's name; those of the process when not given.
+        commands: How to start an engine, first choice first; found out when not given.
     """
     toolset = _toolset(sys.argv[1:] if argv is None else argv)
     if toolset is None:
@@ -41,7 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     _die_on_signals()
     output = _take_stdout()
     paths = Paths.resolve()
-    commands = engine_commands(display=has_display(os.environ))
+    if commands is None:
+        commands = engine_commands(display=has_display(os.environ))
     launcher = Launcher(paths.run, commands, engine_environment(os.environ, home=paths.home))
     return Relay(paths, _hello(toolset, os.environ), launcher, output).run(0)
 

@@ -59,7 +59,7 @@ class Channel(Protocol):
         ...
 
     def close(self) -> None:
-        """Give the descriptor back. Only for the owner, when no thread is inside any more. May be called again."""
+        """Give the descriptor back. Only for the thread that receives; a sender is woken. May be called again."""
         ...
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 REST_S = 10.0
@@ -30,34 +30,45 @@ class Launcher:
             folder is kept busy.
         commands: `engine_commands`, tried in this order.
         environment: What the engine inherits.
+        monotonic: The clock of the pauses, in seconds.
     """
 
-    def __init__(self, folder: Path, commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        commands: Sequence[Sequence[str]],
+        environment: Mapping[str, str],
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._folder = folder
         self._commands = commands
         self._environment = environment
         self._tried = 0
-        self._starting: subprocess.Popen[bytes] | None = None
+        self._monotonic = monotonic
+        self.starting: subprocess.Popen[bytes] | None = None
+        """The process that is to become an engine."""
         self._started_at = 0.0
         self._not_before = 0.0
         self._lock: int | None = None
-        self._children: list[subprocess.Popen[bytes]] = []
+        self.children: list[subprocess.Popen[bytes]] = []
+        """Those before it, engines or not, until they have ended."""
 
     def attempt(self) -> str | None:
         """Start an engine unless one is on its way, and return why it cannot be done once that is known."""
-        now = time.monotonic()
+        now = self._monotonic()
         self._reap()
-        if self._starting is None:
+        if self.starting is None:
             if now < self._not_before or not self._take_lock():
                 return None
             self._tried = 0
             return self._start(now)
-        code = self._starting.poll()
+        code = self.starting.poll()
         if code is None:
             if now - self._started_at > PATIENCE_S:
                 self._give_up(now)
             return None
-        self._starting = None
+        self.starting = None
         if code and self._tried < len(self._commands):
             return self._start(now)
         self._give_up(now)
@@ -73,7 +84,7 @@ class Launcher:
         command = self._commands[self._tried]
         self._tried += 1
         try:
-            self._starting = spawn_detached(command, self._environment, self._folder)
+            self.starting = spawn_detached(command, self._environment, self._folder)
         except OSError as error:
             self._give_up(now)
             return f"{command[0]} could not be started: {error.strerror or error}."
@@ -85,16 +96,16 @@ class Launcher:
         self._leave()
 
     def _leave(self) -> None:
-        if self._starting is not None:
-            self._children.append(self._starting)
-            self._starting = None
+        if self.starting is not None:
+            self.children.append(self.starting)
+            self.starting = None
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def _reap(self) -> None:
         """Collect those that have ended: an engine that was quit is to be no zombie of ours."""
-        self._children = [child for child in self._children if child.poll() is None]
+        self.children = [child for child in self.children if child.poll() is None]
 
     def _take_lock(self) -> bool:
         try:

@@ -1,8 +1,9 @@
-"""Reads newline-delimited messages from a descriptor, with an end to what one line may cost. Imported by the shim."""
+"""Newline-delimited messages on descriptors, with an end to what one line may cost. Imported by the shim."""
 
 from __future__ import annotations
 
 import os
+import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -44,6 +45,32 @@ def read_lines(descriptor: int, maximum: int) -> Iterator[bytes | TooLong]:
         line.add(rest)
     if (whole := line.take()) is not None:
         yield whole
+
+
+class LineWriter:
+    """Writes whole lines, of several threads one after the other.
+
+    Args:
+        descriptor: Written in blocking calls.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+
+    def write(self, message: bytes) -> None:
+        """Write a message and its newline.
+
+        Raises:
+            OSError: Nobody reads any more.
+        """
+        # A large message is not copied for the sake of its newline.
+        parts = (message + b"\n",) if len(message) < _READ_BYTES else (message, b"\n")
+        with self._lock:
+            for part in parts:
+                rest = memoryview(part)
+                while rest:
+                    rest = rest[os.write(self._descriptor, rest) :]
 
 
 class _Line:

@@ -15,11 +15,11 @@ import os
 import sys
 import threading
 import time
-from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Protocol
 
 from engine.ipc import catalogue
 from engine.ipc.handshake import HANDSHAKE_S, EngineRefused, enter
+from engine.ipc.held import HeldRequests, Request
 from engine.ipc.jsonrpc import (
     INVALID_REQUEST,
     TRY_AGAIN,
@@ -31,7 +31,7 @@ from engine.ipc.jsonrpc import (
     result_reply,
     with_id,
 )
-from engine.ipc.lines import TooLong, read_lines
+from engine.ipc.lines import LineWriter, TooLong, read_lines
 from engine.ipc.protocol import MAX_FRAME_BYTES
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from engine.core.paths import Paths
     from engine.ipc.channel import Channel
     from engine.ipc.jsonrpc import Envelope, MessageId
-    from engine.ipc.launch import Launcher
     from engine.ipc.protocol import Hello, Welcome
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
@@ -55,8 +54,6 @@ Polled, because Linux' death signal needs ctypes (2 MB) and comes when the *thre
 FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 5.0
 """Between attempts to reach an engine nobody is waiting for. A request ends the pause."""
-MAX_HELD = 256
-MAX_HELD_BYTES = 2 * MAX_LINE_BYTES
 
 OPENING = "initialize"
 OPENED = "notifications/initialized"
@@ -71,15 +68,16 @@ ENGINE_WENT = b'"message":"Connection closed"'
 RESTARTED = "Backscroll restarted while this call was running. Call again."
 
 
-class Request(NamedTuple):
-    """One the client waits for: held back, or with the engine."""
+class Starter(Protocol):
+    """Brings an engine up (`Launcher`)."""
 
-    id: MessageId
-    envelope: Envelope
-    line: bytes
-    """Empty for one that the engine has and that could not be asked again."""
-    deadline: float
-    """For being held, on `time.monotonic()`."""
+    def attempt(self) -> str | None:
+        """Start an engine unless one is on its way, and return why it cannot be done once that is known."""
+        ...
+
+    def settled(self) -> None:
+        """Hear that an engine answers."""
+        ...
 
 
 class Relay:
@@ -90,15 +88,19 @@ class Relay:
         hello: Who we are; sent to every engine.
         launcher: Starts an engine when there is none.
         output: Descriptor of the client's end.
+        call_wait_s: How long a call waits for an engine.
     """
 
-    def __init__(self, paths: Paths, hello: Hello, launcher: Launcher, output: int) -> None:
+    def __init__(
+        self, paths: Paths, hello: Hello, launcher: Starter, output: int, *, call_wait_s: float = CALL_WAIT_S
+    ) -> None:
+        self._call_wait_s = call_wait_s
+        self._advice = f"Run `backscroll doctor`, or open the Backscroll app, then call again. Log: {paths.log_file}"
         self._paths = paths
         self._hello = hello
         self._launcher = launcher
         self._catalogue = paths.catalogue_file(hello.get("toolset", "all"))
-        self._output = output
-        self._output_lock = threading.Lock()
+        self._output = LineWriter(output)
         self._ended = threading.Event()
         self._crashed = False
         self._looked = threading.Event()
@@ -107,7 +109,7 @@ class Relay:
         # What follows is only touched under `_changed`.
         self._channel: Channel | None = None
         """The engine, when it takes messages; set by `shim-engine` once nothing is held any more."""
-        self._held: deque[Request] = deque()
+        self._held = HeldRequests()
         self._asked: dict[MessageId, Request] = {}
         """What the engine has been asked and not yet answered."""
         self._asked_by_engine: set[MessageId] = set()
@@ -161,7 +163,7 @@ class Relay:
     def _from_client(self, line: bytes) -> None:
         envelope = read_envelope(line)
         if envelope.kind == "request" and envelope.id is not None:
-            deadline = time.monotonic() + CALL_WAIT_S
+            deadline = time.monotonic() + self._call_wait_s
             self._pass_request(Request(envelope.id, envelope, line, deadline))
         elif envelope.kind == "notification":
             self._pass_notification(envelope, line)
@@ -214,18 +216,19 @@ class Relay:
         identity = params.get("requestId") if isinstance(params, dict) else None
         if isinstance(identity, (int, str)):
             self._asked.pop(identity, None)
-            self._held = deque(request for request in self._held if request.id != identity)
+            self._held.remove(identity)
 
     def _drain(self) -> None:
         """Wait for the replies the client still reads, though it has closed its end."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._awaited(), DRAIN_S)
-            left = self._awaited()
+            self._changed.wait_for(lambda: not self._held and not self._awaited(), DRAIN_S)
+            left = [*self._held.take_all(), *self._awaited()]
+            self._asked.clear()
         for request in left:
             self._write(error_reply(request.id, TRY_AGAIN, "The input was closed before this call was answered."))
 
     def _awaited(self) -> list[Request]:
-        return [request for request in (*self._held, *self._asked.values()) if request.envelope.method != LISTEN]
+        return [request for request in self._asked.values() if request.envelope.method != LISTEN]
 
     # Without an engine, in either thread.
 
@@ -237,7 +240,7 @@ class Relay:
             return True
         found = catalogue.answer(self._catalogue, request.envelope, request.line)
         with self._changed:
-            self._wanted_until = time.monotonic() + CALL_WAIT_S
+            self._wanted_until = time.monotonic() + self._call_wait_s
             self._changed.notify_all()
             if found is not None:
                 self._known_version = found["version"]
@@ -252,25 +255,11 @@ class Relay:
         with self._changed:
             if self._channel is not None:
                 return False
-            held_bytes = sum(len(held.line) for held in self._held)
-            if len(self._held) < MAX_HELD and held_bytes + len(request.line) <= MAX_HELD_BYTES:
-                self._held.append(request)
+            if self._held.add(request):
                 self._changed.notify_all()
                 return True
         self._write(error_reply(request.id, TRY_AGAIN, "Too many calls are waiting for Backscroll to start."))
         return True
-
-    def _refuse_held(self, text: str, *, until: float | None = None) -> None:
-        """Answer what is held with an error: all of it, or what should have been answered by now."""
-        refused: list[Request] = []
-        with self._changed:
-            while self._held and (until is None or self._held[0].deadline <= until):
-                refused.append(self._held.popleft())
-        for request in refused:
-            self._write(error_reply(request.id, TRY_AGAIN, text))
-        if refused:
-            with self._changed:
-                self._changed.notify_all()
 
     # The engine's side, all in `shim-engine`.
 
@@ -281,9 +270,12 @@ class Relay:
                 channel, welcome = enter(self._paths, self._hello, time.monotonic() + HANDSHAKE_S)
             except EngineRefused as error:
                 if error.refused["code"] != "engine_stopping":
-                    self._refuse_held(f"{error.refused['message']} {error.refused['hint']}")
-            except (EOFError, OSError):
+                    self._give_up(f"{error.refused['message']} {error.refused['hint']}")
+            except (FileNotFoundError, ConnectionRefusedError):
                 self._launch()
+            except (EOFError, OSError):
+                # Somebody listens: busy, stopping, hanging or not ours. Another engine would not get its place.
+                self._refuse_late()
             else:
                 self._launcher.settled()
                 self._attend(channel, welcome)
@@ -292,19 +284,33 @@ class Relay:
             pause_s = self._pause(pause_s)
 
     def _launch(self) -> None:
-        now = time.monotonic()
         with self._changed:
-            wanted = bool(self._held) or now < self._wanted_until
+            wanted = bool(self._held) or time.monotonic() < self._wanted_until
         if not wanted:
             return
-        advice = f"Run `backscroll doctor`, or open the Backscroll app, then call again. Log: {self._paths.log_file}"
         failure = self._launcher.attempt()
         if failure is not None:
-            _note(failure)
-            with self._changed:
-                self._wanted_until = 0.0
-            self._refuse_held(f"Backscroll's engine did not start. {failure} {advice}")
-        self._refuse_held(f"Backscroll's engine did not answer within {CALL_WAIT_S:.0f} s. {advice}", until=now)
+            self._give_up(f"Backscroll's engine did not start. {failure} {self._advice}")
+        self._refuse_late()
+
+    def _give_up(self, text: str) -> None:
+        """Answer what is held, and stop hurrying until the next request."""
+        _note(text)
+        with self._changed:
+            self._wanted_until = 0.0
+            refused = self._held.take_all()
+        self._refuse(refused, text)
+
+    def _refuse_late(self) -> None:
+        with self._changed:
+            late = self._held.take_late(time.monotonic())
+        self._refuse(late, f"Backscroll's engine did not answer within {self._call_wait_s:.0f} s. {self._advice}")
+
+    def _refuse(self, requests: list[Request], text: str) -> None:
+        for request in requests:
+            self._write(error_reply(request.id, TRY_AGAIN, text))
+        with self._changed:
+            self._changed.notify_all()
 
     def _pause(self, pause_s: float) -> float:
         """Wait before the next attempt to connect and return how long to wait after that one."""
@@ -330,7 +336,7 @@ class Relay:
             self._channel = None
             asked, self._asked = self._asked, {}
             self._asked_by_engine.clear()
-        channel.shutdown()
+        channel.close()
         for request in asked.values():
             if not request.line:
                 self._write(error_reply(request.id, TRY_AGAIN, RESTARTED))
@@ -345,13 +351,13 @@ class Relay:
             opening, self._wanted_until = self._opening, 0.0
             changed = self._known_version not in {None, welcome["version"]} and self._opened is not None
             self._known_version = welcome["version"]
-        deadline = time.monotonic() + CALL_WAIT_S
+        deadline = time.monotonic() + self._call_wait_s
         if opening is not None:
             channel.send(with_id(opening, REPLAY_ID), deadline)
         opened_sent = False
         while True:
             with self._changed:
-                request = self._held.popleft() if self._held else None
+                request = self._held.take()
                 opened = None if opened_sent else self._opened
                 if request is not None:
                     self._note_asked(request)
@@ -364,7 +370,7 @@ class Relay:
             elif not self._send(channel, request.line):
                 with self._changed:
                     if self._asked.pop(request.id, None) is not None:
-                        self._held.appendleft(request)
+                        self._held.put_back(request)
                 raise ConnectionError("it went while it was told what had been held")
         if changed:
             for kind in ("tools", "prompts"):
@@ -390,11 +396,13 @@ class Relay:
                 _note("the engine refused the initialize of before")
             return
         if envelope.id is None:
-            self._write(frame)
+            self._write(frame)  # about a message it could not read
             return
         with self._changed:
             request = self._asked.get(envelope.id)
-        if request is not None and envelope.failed and ENGINE_WENT in frame:
+        if request is None:
+            return  # taken back, or answered by us
+        if envelope.failed and ENGINE_WENT in frame:
             if request.line:
                 return  # asked again as soon as the connection ends
             frame = error_reply(request.id, TRY_AGAIN, RESTARTED)
@@ -402,7 +410,7 @@ class Relay:
         with self._changed:
             # After the writing: what is no longer awaited may end the process.
             self._asked.pop(envelope.id, None)
-            if request is not None and request.envelope.method == OPENING and not envelope.failed:
+            if request.envelope.method == OPENING and not envelope.failed:
                 self._opening = request.line
             self._changed.notify_all()
 
@@ -415,7 +423,7 @@ class Relay:
     def _send(self, channel: Channel, line: bytes) -> bool:
         """Send to the engine; an engine that does not take it is given up, `shim-engine` then sees its end."""
         try:
-            channel.send(line, time.monotonic() + CALL_WAIT_S)
+            channel.send(line, time.monotonic() + self._call_wait_s)
         except OSError:
             channel.shutdown()
             return False
@@ -424,11 +432,7 @@ class Relay:
     def _write(self, message: bytes) -> None:
         """Write one line to the client. When it does not read any more, that is the end."""
         try:
-            with self._output_lock:
-                for part in (message + b"\n",) if len(message) < 65_536 else (message, b"\n"):
-                    rest = memoryview(part)
-                    while rest:
-                        rest = rest[os.write(self._output, rest) :]
+            self._output.write(message)
         except OSError:
             self._ended.set()
 

@@ -26,6 +26,7 @@ assert sys.platform != "win32", "Windows has `pipe.py`"  # noqa: S101 - tells th
 _LENGTH = struct.Struct("!I")
 _READ_BYTES = 256 * 1024
 """Read at once. A message is never allocated by what its header claims, only by what has come."""
+_RETRY_S = 0.01
 _JOIN_BYTES = 16 * 1024
 """Up to this size header and message go out in one call; above, a copy would cost more than the second call."""
 
@@ -82,7 +83,9 @@ class SocketChannel:
 
     def close(self) -> None:
         """See `Channel.close`."""
-        self._socket.close()
+        self.shutdown()
+        with self._send_lock:  # a sender between two calls must not find the number in use by another connection
+            self._socket.close()
 
     def _read(self, size: int, deadline: float | None) -> bytes | None:
         """Return exactly so many bytes, or none when the connection ended before the first of them."""
@@ -132,10 +135,18 @@ def open_socket(file: Path, deadline: float) -> SocketChannel:
         OSError: See `open_channel`.
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.setblocking(False)
     try:
-        connection.settimeout(max(0.001, deadline - time.monotonic()))
-        connection.connect(os.fspath(file))
+        while True:
+            try:
+                connection.connect(os.fspath(file))
+            except BlockingIOError:
+                # Too many wait to be accepted, which a blocking call would wait for without an end.
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_RETRY_S)
+            else:
+                return SocketChannel(connection)
     except BaseException:
         connection.close()
         raise
-    return SocketChannel(connection)
