@@ -612,6 +612,7 @@ def _request(method: str, arguments: Mapping[str, Any]) -> SearchRequest:
         fuzzy_fallback=arguments.get("fuzzy_fallback", True),
         rerank=arguments.get("rerank", True),
         read=arguments.get("read", 0),
+        group=arguments.get("group"),
         prefix_last=arguments.get("prefix_last", False),
     )
 

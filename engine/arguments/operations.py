@@ -119,7 +119,12 @@ def _count(default: int) -> Schema:
 _ALL: Final = (
     Operation(
         "keyword_search",
-        {"query": _text(), **COMMON, "fuzzy_fallback": _flag("Retry with typos corrected.", default=True)},
+        {
+            "query": _text(),
+            **COMMON,
+            "fuzzy_fallback": _flag("Retry with typos corrected.", default=True),
+            "group": _choice("exchange"),
+        },
         ("query",),
         (_when_or_dates,),
     ),

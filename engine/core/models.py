@@ -94,6 +94,8 @@ class SearchRequest:
     rerank: bool = True
     read: int = 0
     """How many of the first hits carry their whole exchange (0 to 5)."""
+    group: Literal["exchange"] | None = None
+    """`exchange`: the best hit of each exchange, the others of it counted in `similar`."""
     prefix_last: bool = False
     """The last word is still being typed: it matches as a prefix."""
     max_tokens: int | None = None

@@ -18,22 +18,21 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from engine.search.query import Query
+    from engine.search.ranking import Ranked
     from engine.store.connection import Connection
     from engine.store.reading import ChunkRow, SessionInfo
 
 EXCHANGE_CHARACTERS = 200
 
 
-def make_hits(
-    connection: Connection, ranked: Sequence[tuple[int, float]], query: Query | None, zone: ZoneInfo
-) -> tuple[Hit, ...]:
-    """Return the hits of ranked (chunk, score) pairs, in their order. Chunks deleted meanwhile are missing."""
-    rows = reading.chunk_rows(connection, [chunk for chunk, _ in ranked])
+def make_hits(connection: Connection, ranked: Sequence[Ranked], query: Query | None, zone: ZoneInfo) -> tuple[Hit, ...]:
+    """Return the hits of ranked chunks, in their order. Chunks deleted meanwhile are missing."""
+    rows = reading.chunk_rows(connection, [each.chunk for each in ranked])
     ends = reading.exchange_ends(connection, [row.exchange for row in rows.values() if _needs_exchange(row)])
     sessions = reading.sessions_by_id(connection, [row.session for row in rows.values()])
     also = reading.other_sessions(connection, [row.message for row in rows.values()])
     around = _Around(ends, sessions, also, zone)
-    return tuple(_hit(rows[chunk], score, query, around) for chunk, score in ranked if chunk in rows)
+    return tuple(_hit(rows[each.chunk], each, query, around) for each in ranked if each.chunk in rows)
 
 
 def _needs_exchange(row: ChunkRow) -> bool:
@@ -50,7 +49,7 @@ class _Around:
     zone: ZoneInfo
 
 
-def _hit(row: ChunkRow, score: float, query: Query | None, around: _Around) -> Hit:
+def _hit(row: ChunkRow, ranked: Ranked, query: Query | None, around: _Around) -> Hit:
     snippet = snippet_of(row.text, query)
     session = around.sessions.get(row.session)
     return Hit(
@@ -64,7 +63,7 @@ def _hit(row: ChunkRow, score: float, query: Query | None, around: _Around) -> H
         kind=row.kind,
         signal=row.signal,
         is_sidechain=row.is_sidechain,
-        score=score,
+        score=ranked.score,
         snippet=snippet.text,
         marks=snippet.marks,
         tool=row.tool,
@@ -72,6 +71,7 @@ def _hit(row: ChunkRow, score: float, query: Query | None, around: _Around) -> H
         on_disk=row.on_disk,
         exchange=_exchange(row, around.ends.get(row.exchange)),
         also_in=around.also_in.get(row.message),
+        similar=ranked.similar,
     )
 
 

@@ -6,7 +6,7 @@ import threading
 from array import array
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -40,15 +40,31 @@ def weighed(score: float, signal: int, time_ms: int | None, now_ms: int) -> floa
     return score * (1 + bonus)
 
 
+class Ranked(NamedTuple):
+    """A chunk in its place."""
+
+    chunk: int
+    score: float
+    similar: int | None = None
+    """Further chunks of its exchange that it stands for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Chunks in order, best first, with their scores."""
 
     chunks: array[int]
     scores: array[float]
+    similar: array[int] | None = None
+    """How many further chunks of its exchange each one stands for; None when nothing is grouped."""
 
     def __len__(self) -> int:
         return len(self.chunks)
+
+    def entry(self, index: int) -> Ranked:
+        """Return one place of the ranking."""
+        similar = None if self.similar is None else self.similar[index] or None
+        return Ranked(self.chunks[index], self.scores[index], similar)
 
 
 def rank(matches: Iterable[Match], now_ms: int) -> Ranking:
@@ -57,6 +73,27 @@ def rank(matches: Iterable[Match], now_ms: int) -> Ranking:
         ((weighed(m.score, m.signal, m.time_ms, now_ms), m.time_ms or 0, m.chunk) for m in matches), reverse=True
     )
     return Ranking(array("q", [each[2] for each in ordered]), array("d", [each[0] for each in ordered]))
+
+
+def best_of_exchanges(matches: Iterable[Match], now_ms: int) -> Ranking:
+    """Return the best match of each exchange, ordered as `rank` orders."""
+    exchange_of: dict[int, int] = {}
+    counted: dict[int, int] = {}
+    listed = tuple(matches)
+    for match in listed:
+        exchange_of[match.chunk] = match.exchange
+        counted[match.exchange] = counted.get(match.exchange, -1) + 1
+    everything = rank(listed, now_ms)
+    chunks, scores, similar = array("q"), array("d"), array("q")
+    seen: set[int] = set()
+    for chunk, score in zip(everything.chunks, everything.scores, strict=True):
+        exchange = exchange_of[chunk]
+        if exchange not in seen:
+            seen.add(exchange)
+            chunks.append(chunk)
+            scores.append(score)
+            similar.append(counted[exchange])
+    return Ranking(chunks, scores, similar)
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,11 +105,11 @@ def session_number(connection: Connection, session: str) -> int:
         Ambiguous: Several do.
     """
     wanted = session.strip().lower()
-    found = reading.find_sessions(connection, wanted) if wanted else tuple[tuple[int, str], ...]()
+    found: tuple[tuple[int, str], ...] = reading.find_sessions(connection, wanted) if wanted else ()
     exact = [number for number, name in found if name.lower() == wanted]
     if exact:
         return exact[0]
-    if not found:
+    if len(found) == 0:
         raise NotFound(f"There is no session {session[:60]!r}", "", "list_sessions lists the sessions with their ids.")
     if len(found) > 1:
         names = tuple(name for _, name in found)

@@ -9,7 +9,7 @@ from engine.core.models import IndexShare, SearchMode, SearchReply
 from engine.search import fuzzy, scope
 from engine.search.hits import make_hits
 from engine.search.query import Query, read_query
-from engine.search.ranking import Ranking, RankingMemory, rank
+from engine.search.ranking import Ranking, RankingMemory, best_of_exchanges, rank
 from engine.store import coverage, words
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Searcher:
         limit = min(request.limit, MAX_LIMIT)
         ranking = answer.ranking
         page = range(request.offset, min(len(ranking), request.offset + limit))
-        hits = make_hits(connection, [(ranking.chunks[i], ranking.scores[i]) for i in page], answer.query, self._zone)
+        hits = make_hits(connection, [ranking.entry(index) for index in page], answer.query, self._zone)
         following = request.offset + limit
         projects = None
         if not len(ranking) and request.filters.project is not None and query.terms:
@@ -102,26 +102,33 @@ class Searcher:
         )
 
     def _answer(self, connection: Connection, request: SearchRequest, query: Query, where: Scope) -> _Answer:
-        key = (query, where.chunks, request.fuzzy_fallback)
+        # Not the resolved span: "24h" begins later on page two.
+        key = (
+            query, request.filters, request.fuzzy_fallback, request.group, where.chunks.folders,
+            where.chunks.hidden_folders, where.chunks.in_view_session,
+        )  # fmt: skip
         if request.offset:
             kept = self._memory.get(key)
             if kept is not None and isinstance(kept.extra, _Answer):
                 return kept.extra
-        answer = self._strict(connection, query, where, corrected=False)
+        answer = self._strict(connection, query, where, request.group, corrected=False)
         if not len(answer.ranking) and not answer.low_signal and not answer.in_view and request.fuzzy_fallback:
             other = fuzzy.corrected(connection, query)
             if other is not None:
-                second = self._strict(connection, other, where, corrected=True)
+                second = self._strict(connection, other, where, request.group, corrected=True)
                 if len(second.ranking) or second.low_signal:
                     answer = second
         self._memory.put(key, answer.ranking, answer)
         return answer
 
-    def _strict(self, connection: Connection, query: Query, where: Scope, *, corrected: bool) -> _Answer:
+    def _strict(
+        self, connection: Connection, query: Query, where: Scope, group: str | None, *, corrected: bool
+    ) -> _Answer:
         if not query.terms or where.no_such_project:
             return _Answer(rank((), 0), query, corrected, 0, 0)
         matches = words.ranked(connection, query.strict, where.chunks)
-        ranking = rank(matches, int(self._clock.now() * 1000))
+        order = best_of_exchanges if group == "exchange" else rank
+        ranking = order(matches, int(self._clock.now() * 1000))
         hidden = words.hidden(connection, query.strict, where.chunks)
         return _Answer(ranking, query, corrected, hidden.low_signal, hidden.in_view)
 

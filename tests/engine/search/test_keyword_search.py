@@ -211,6 +211,15 @@ def test_pages_cover_every_hit_once(engine: Engine) -> None:
     assert len(set(paged)) == len(paged) > 2
 
 
+def test_hits_of_one_exchange_can_be_grouped_under_the_best(engine: Engine) -> None:
+    single = search(engine, "tokens", include_low_signal=True)
+    grouped = search(engine, "tokens", include_low_signal=True, group="exchange")
+
+    assert grouped.total < single.total
+    assert grouped.hits[0].chunk_id == single.hits[0].chunk_id
+    assert sum(1 + (hit.similar or 0) for hit in grouped.hits) == single.total
+
+
 def test_a_limit_over_the_maximum_is_answered_with_the_maximum_and_said(engine: Engine) -> None:
     assert search(engine, "tokens", limit=9_999).limit_applied == 500
     assert search(engine, "tokens", limit=10).limit_applied is None
