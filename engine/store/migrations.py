@@ -1,17 +1,20 @@
-"""Brings a database to the present schema: named steps in order, each in one transaction with the row that records it."""
+"""Brings a database to the present schema: named steps in order, each in one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.store.archived import SCHEMA as ARCHIVE_TABLES
 from engine.store.errors import StoreTooNew, known_errors
 from engine.store.generations import SCHEMA as VECTOR_TABLES
+from engine.store.redactions import SCHEMA as REDACTION_TABLES
 from engine.store.schema import VERSION_1
 from engine.store.usage import SCHEMA as USAGE_TABLES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import apsw
 
 
@@ -33,7 +36,16 @@ def _add_vectors(connection: apsw.Connection) -> None:
     connection.execute(VECTOR_TABLES)
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, "history", _create), Migration(2, "vectors", _add_vectors))
+def _add_safekeeping(connection: apsw.Connection) -> None:
+    connection.execute(ARCHIVE_TABLES)
+    connection.execute(REDACTION_TABLES)
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "history", _create),
+    Migration(2, "vectors", _add_vectors),
+    Migration(3, "safekeeping", _add_safekeeping),
+)
 
 
 def schema_version(connection: apsw.Connection) -> int:

@@ -1,0 +1,181 @@
+"""Reads the archive back: byte ranges of a transcript, whole files, and what there is. Knows the files only.
+
+No database is needed: the archive must be readable when the database is what was lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections import OrderedDict
+from typing import IO, TYPE_CHECKING, TypeVar
+
+from engine.archive.frames import DamagedFrame, Frame, decode, frames
+from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remembered_roots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+MAX_GENERATIONS = 1_000
+_REMEMBERED_INDEXES = 32
+_REMEMBERED_FRAMES = 8
+"""Of 256 KB each: a page of a session reads the same frames again and again."""
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+_Identity = tuple[str, int, int, int]
+
+
+class ArchiveReader:
+    """Reads stored transcripts. Any thread.
+
+    Args:
+        folder: `data/archive`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._indexes: OrderedDict[_Identity, tuple[Frame, ...]] = OrderedDict()
+        self._frames: OrderedDict[tuple[_Identity, int], bytes] = OrderedDict()
+
+    @property
+    def folder(self) -> Path:
+        """Where the archive lies."""
+        return self._folder
+
+    def roots(self) -> dict[str, str]:
+        """Return the path of each archived root by its label."""
+        return remembered_roots(self._folder)
+
+    def stored(self, label: str | None = None) -> Iterator[tuple[Stored, int]]:
+        """Yield everything that is stored with the size of its file, of one root or of all."""
+        for stored, _, size in all_stored(self._folder, label):
+            yield stored, size
+
+    def generations(self, label: str, path: str) -> tuple[int, ...]:
+        """Return the generations of a source that are stored, newest first."""
+        found: list[int] = []
+        for generation in range(MAX_GENERATIONS):
+            try:
+                place = place_of(self._folder, Stored(label, path, generation))
+            except UnsafePlace:
+                return ()
+            if place.is_file():
+                found.append(generation)
+            elif generation:
+                # Generation 0 may have been pruned alone; the later ones follow each other.
+                break
+        return tuple(reversed(found))
+
+    def length(self, label: str, path: str, generation: int) -> int:
+        """Return how many source bytes are stored, 0 when none are."""
+        opened = self._open(label, path, generation)
+        if opened is None:
+            return 0
+        file, _, index = opened
+        file.close()
+        return index[-1].end if index else 0
+
+    def read(self, label: str, path: str, generation: int, offset: int, length: int) -> bytes | None:
+        """Return source bytes, None when they are not all stored, or not any more as they were."""
+        opened = self._open(label, path, generation)
+        if opened is None:
+            return None
+        file, identity, index = opened
+        with file:
+            return self._range(file, identity, index, offset, length)
+
+    def pieces(self, label: str, path: str, generation: int) -> Iterator[bytes]:
+        """Yield a source's bytes in order, frame by frame.
+
+        Raises:
+            DamagedFrame: A frame does not hold what was stored.
+            OSError: The file cannot be read.
+        """
+        place = place_of(self._folder, Stored(label, path, generation))
+        with place.open("rb", buffering=0) as file:
+            for frame in frames(file, os.fstat(file.fileno()).st_size):
+                yield decode(file, frame)
+
+    def verify(self, label: str, path: str, generation: int) -> int | None:
+        """Decompress a whole file and return the source offset of the first damage, None when there is none.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
+        place = place_of(self._folder, Stored(label, path, generation))
+        with place.open("rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            position = offset = 0
+            for frame in frames(file, size):
+                try:
+                    decode(file, frame)
+                except DamagedFrame:
+                    return frame.offset
+                position, offset = frame.next_position, frame.end
+        return None if position == size else offset
+
+    def _open(self, label: str, path: str, generation: int) -> tuple[IO[bytes], _Identity, tuple[Frame, ...]] | None:
+        try:
+            place = place_of(self._folder, Stored(label, path, generation))
+            file = place.open("rb", buffering=0)
+        except (OSError, UnsafePlace):
+            return None
+        try:
+            stat = os.fstat(file.fileno())
+            identity = (str(place), stat.st_ino, stat.st_size, stat.st_mtime_ns)
+            with self._lock:
+                index = self._indexes.get(identity)
+            if index is None:
+                index = tuple(frames(file, stat.st_size))
+                self._remember(self._indexes, identity, index, _REMEMBERED_INDEXES)
+        except OSError as exc:
+            file.close()
+            logger.warning("An archive file cannot be read (%s)", exc.strerror)
+            return None
+        return file, identity, index
+
+    def _range(
+        self, file: IO[bytes], identity: _Identity, index: tuple[Frame, ...], offset: int, length: int
+    ) -> bytes | None:
+        parts: list[bytes] = []
+        wanted = offset + length
+        for frame in index[_first_reaching(index, offset) :]:
+            if frame.offset >= wanted:
+                break
+            key = (identity, frame.position)
+            with self._lock:
+                data = self._frames.get(key)
+            if data is None:
+                try:
+                    data = decode(file, frame)
+                except (DamagedFrame, OSError) as exc:
+                    logger.warning("An archive file is damaged (%s)", exc)
+                    return None
+                self._remember(self._frames, key, data, _REMEMBERED_FRAMES)
+            parts.append(data[max(0, offset - frame.offset) : wanted - frame.offset])
+        found = b"".join(parts)
+        return found if len(found) == length else None
+
+    def _remember(self, known: OrderedDict[_K, _V], key: _K, value: _V, limit: int) -> None:
+        with self._lock:
+            known[key] = value
+            while len(known) > limit:
+                known.popitem(last=False)
+
+
+def _first_reaching(index: tuple[Frame, ...], offset: int) -> int:
+    """Return the place of the first frame that ends behind an offset."""
+    low, high = 0, len(index)
+    while low < high:
+        middle = (low + high) // 2
+        if index[middle].end <= offset:
+            low = middle + 1
+        else:
+            high = middle
+    return low
