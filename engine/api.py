@@ -24,6 +24,7 @@ from engine.core.models import (
     IngestStatus,
     LineCounts,
     Notice,
+    PauseReply,
     Problem,
     Reading,
     ReindexReply,
@@ -111,6 +112,14 @@ class EngineControl(Protocol):
         """Queue a rescan or a rebuild."""
         ...
 
+    def pause(self, for_s: float | None = None) -> PauseReply:
+        """Stop indexing, for a time or until it is resumed."""
+        ...
+
+    def resume(self) -> PauseReply:
+        """Go on indexing."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Page:
@@ -163,6 +172,8 @@ class EngineApi:
             "status": lambda _arguments, _caller: self.status(),
             "coverage": self._call_coverage,
             "reindex": self._call_reindex,
+            "pause": lambda arguments, _caller: self.pause(arguments.get("seconds")),
+            "resume": lambda _arguments, _caller: self.resume(),
             "export_session": self._call_export,
         }
 
@@ -468,9 +479,31 @@ class EngineApi:
         Raises:
             EngineNotRunning: There is no engine.
         """
+        return self._engine().reindex(project, full=full)
+
+    def pause(self, for_s: float | None = None) -> PauseReply:
+        """Stop indexing after the present file; what is indexed can still be searched.
+
+        Args:
+            for_s: Go on after so many seconds; None waits for `resume`, or the engine's next start.
+
+        Raises:
+            EngineNotRunning: There is no engine.
+        """
+        return self._engine().pause(for_s)
+
+    def resume(self) -> PauseReply:
+        """Go on indexing.
+
+        Raises:
+            EngineNotRunning: There is no engine.
+        """
+        return self._engine().resume()
+
+    def _engine(self) -> EngineControl:
         if self._control is None:
             raise EngineNotRunning("No engine is running", "", "Start it with `backscroll` or `backscroll serve`.")
-        return self._control.reindex(project, full=full)
+        return self._control
 
     def _coverage_rows(
         self, connection: Connection, by: str | None, page: _Page

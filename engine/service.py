@@ -35,8 +35,10 @@ from engine.core.models import (
     IngestStatus,
     Job,
     Notice,
+    PauseReply,
     ReindexReply,
 )
+from engine.core.pause import Pause
 from engine.core.settings import RootSetting, save_setting
 from engine.core.when import iso
 from engine.core.workers import Worker
@@ -126,6 +128,9 @@ class Engine:
             observer=UsageRecorder(),
         )
         self._watcher = Watcher(self._ingestor, self._roots, clock)
+        self._pause = Pause(
+            "engine-pause", clock, apply=self._rest, on_change=lambda: self.events.publish(StatusChanged())
+        )
         self._workers: list[Worker] = []
         self._queries: ThreadPoolExecutor | None = None
         self._sessions: McpSessions | None = None
@@ -193,6 +198,7 @@ class Engine:
             self._queries.shutdown(wait=True, cancel_futures=True)
         for worker in self._workers:
             worker.stopping.set()
+        self._pause.close()
         self._ingestor.close()
         late += [worker.name for worker in reversed(self._workers) if not worker.stop()]
         self.api.close()
@@ -233,15 +239,30 @@ class Engine:
             on_progress(progress)
         return progress
 
-    def pause(self) -> None:
-        """Stop indexing after the present file."""
-        self._ingestor.pause()
-        self.events.publish(StatusChanged())
+    def pause(self, for_s: float | None = None) -> PauseReply:
+        """Stop indexing after the present file.
 
-    def resume(self) -> None:
+        Args:
+            for_s: Go on by itself after so many seconds; None waits for `resume` or the next start.
+        """
+        self._pause.begin(for_s)
+        return PauseReply(paused=True, until=self._paused_until())
+
+    def resume(self) -> PauseReply:
         """Go on indexing."""
-        self._ingestor.resume()
-        self.events.publish(StatusChanged())
+        note = None if self._pause.is_on else "It was not paused."
+        self._pause.end()
+        return PauseReply(paused=False, note=note)
+
+    def _rest(self, rests: bool) -> None:  # noqa: FBT001 - the signature that Pause calls
+        if rests:
+            self._ingestor.pause()
+        else:
+            self._ingestor.resume()
+
+    def _paused_until(self) -> str | None:
+        until = self._pause.until
+        return None if until is None else iso(int(until * 1000), self._zone)
 
     @property
     def idle_s(self) -> float:
@@ -365,6 +386,7 @@ class Engine:
             rate=rate,
             eta_s=progress.bytes_pending / rate if rate and progress.bytes_pending else None,
             last_at=iso(progress.last_ms, self._zone),
+            paused_until=self._paused_until(),
         )
 
     def embedding_status(self) -> EmbeddingStatus:

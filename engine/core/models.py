@@ -309,6 +309,8 @@ class IngestStatus:
     """Bytes a second over the last seconds."""
     eta_s: float | None = None
     last_at: str | None = None
+    paused_until: str | None = None
+    """When a timed pause is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -436,6 +438,15 @@ class ReindexReply:
 
     job: str
     queued_files: int
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseReply:
+    """Whether indexing rests, and until when."""
+
+    paused: bool
+    until: str | None = None
     note: str | None = None
 
 

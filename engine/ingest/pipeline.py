@@ -203,6 +203,9 @@ class Ingestor:
             task = self.queue.get(None)
             if task is None:
                 break
+            if self.is_paused:  # since this thread began to wait for work
+                self.queue.put(task)
+                continue
             self.process(task)
             if self.queue.waiting[0] == 0:
                 self.settle()
