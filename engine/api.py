@@ -175,6 +175,8 @@ class EngineApi:
             "pause": lambda arguments, _caller: self.pause(arguments.get("seconds")),
             "resume": lambda _arguments, _caller: self.resume(),
             "export_session": self._call_export,
+            "knowledge_init": lambda _arguments, _caller: dict(self.knowledge.init()),
+            "knowledge_check": self._call_check,
         }
 
     @property
@@ -588,6 +590,11 @@ class EngineApi:
             session = self._asking_session(method, arguments, caller)
             asking = KnowledgeCaller(session_id=session, actor="agent:claude-code")
         return dict(self.knowledge.call(method, arguments, caller=asking))
+
+    def _call_check(self, arguments: Mapping[str, Any], _caller: Caller) -> dict[str, Any]:
+        if "giveUp" in arguments:
+            self.knowledge.abandon(arguments["giveUp"])
+        return dict(self.knowledge.check())
 
     def _asking_session(self, method: str, arguments: Mapping[str, Any], caller: Caller) -> str | None:
         """Return the session a call comes from; the environment's word where no transcript holds the call yet."""

@@ -182,6 +182,8 @@ _ALL: Final = (
     Operation("status"),
     Operation("coverage", {"by": _choice("project", "day"), **_LONG_PAGE}),
     Operation("reindex", {"project": _PROJECT, "full": _flag()}),
+    Operation("knowledge_init"),
+    Operation("knowledge_check", {"giveUp": _text()}),
     Operation("pause", {"seconds": {"type": "integer", "minimum": 1, "maximum": 31_536_000}}),
     Operation("resume"),
     Operation("doctor", {"fix": _flag()}),

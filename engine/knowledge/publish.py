@@ -186,7 +186,7 @@ class Publisher:
                     "An unfinished change cannot be finished",
                     f"{file.path} is neither the version before nor the one after request {publication.request_id}.",
                     "Put one of the two versions back (knowledge_history has them), or give the request up with "
-                    "`backscroll knowledge check`.",
+                    f"`backscroll knowledge check --give-up {publication.request_id}`.",
                 )
         for number, (file, present) in enumerate(found):
             if present == file.new:

@@ -90,8 +90,7 @@ def test_every_command_is_documented_and_no_other() -> None:
 def test_every_tool_is_documented_and_no_other(paths: Paths) -> None:
     text = manual()
     engine = Engine(paths, Settings(), FixedClock(0))
-    knowledge = {name for name in engine.api.methods if name.startswith("knowledge_")}
-    shown = {*Catalogue(engine.api.methods).tools("all")} | knowledge
+    shown = {*Catalogue(engine.api.methods).tools("all")}
     described = {tool.name for tool in TOOLS}
     assert {name for name in shown if f"`{name}`" not in text} == set()
     assert {name for name in described - shown if f"`{name}`" in text} == set()
