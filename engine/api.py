@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from engine import __version__
+from engine.archive.reader import ArchiveReader
 from engine.arguments import OPERATIONS, validate
 from engine.core import when
 from engine.core.errors import EngineNotRunning, InvalidArgument
@@ -47,7 +48,8 @@ from engine.recall.sessions import list_sessions
 from engine.search import scope
 from engine.search.scope import InView
 from engine.search.searcher import Searcher
-from engine.store import coverage, files, reading
+from engine.search.semantic import SemanticLeg
+from engine.store import archived, coverage, files, reading
 from engine.store import filters as store_filters
 from engine.store.usage_sums import UsageSums
 from engine.usage.pricing import Prices
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from engine.core.models import Job, Mode
     from engine.core.paths import Paths
     from engine.core.settings import Settings
+    from engine.search.semantic import QueryEmbedder
     from engine.store.connection import Connection, ReaderPool
     from engine.usage.report import UsageReport
     from engine.usage.rows import Grouping
@@ -71,7 +74,7 @@ MAX_LIMIT = 500
 """Rows of one page; a larger limit is answered as this and said in `limit_applied`."""
 
 MAX_PROBLEMS = 200
-_SEARCHES: dict[str, Mode] = {"keyword_search": "keyword"}
+_SEARCHES: dict[str, Mode] = {"keyword_search": "keyword", "semantic_search": "semantic", "hybrid_search": "hybrid"}
 _FILTERS = (
     "project", "when", "date_from", "date_to", "include_low_signal", "include_sidechains", "role", "kind", "tool",
     "session", "include_current",
@@ -138,6 +141,7 @@ class EngineApi:
         zone: Of days and timestamps.
         clock: Now.
         control: The engine, None when there is none.
+        embedder: Makes vectors of questions, None when there is no engine.
     """
 
     def __init__(
@@ -149,6 +153,7 @@ class EngineApi:
         zone: ZoneInfo,
         clock: Clock,
         control: EngineControl | None,
+        embedder: QueryEmbedder | None = None,
     ) -> None:
         self._readers = readers
         self._paths = paths
@@ -156,10 +161,15 @@ class EngineApi:
         self._zone = zone
         self._clock = clock
         self._control = control
+        self.leg = SemanticLeg(embedder, wait_s=settings.search_semantic_wait_s)
         self._searcher = Searcher(
-            zone=zone, clock=clock, apart=settings.privacy_projects_apart, files_pending=self._files_pending
+            zone=zone,
+            clock=clock,
+            apart=settings.privacy_projects_apart,
+            files_pending=self._files_pending,
+            leg=self.leg,
         )
-        raw = RawReader(None)
+        raw = RawReader(ArchiveReader(paths.archive))
         self._reader = Reader(raw, zone)
         self.knowledge = KnowledgeService(paths.knowledge, clock, SessionEvidence(readers, raw, zone))
         self._prices = Prices(settings.usage_prices)
@@ -420,6 +430,7 @@ class EngineApi:
         control = self._control
         with self._readers.connection() as connection:
             counted = coverage.totals(connection)
+            stored = archived.sums(connection)
         idle = IngestStatus(state="stopped", files_pending=0, bytes_pending=0)
         return Status(
             engine=EngineStatus(state="stopped", pid=None, version=__version__, uptime_s=None)
@@ -430,7 +441,7 @@ class EngineApi:
             clients=0 if control is None else control.clients(),
             paths=_shown_paths(self._paths),
             database_bytes=_size(self._paths.database),
-            archive_bytes=0,
+            archive_bytes=stored.stored_bytes,
             sessions=counted[0],
             messages=counted[1],
             warnings=() if control is None else control.notices(),
@@ -446,8 +457,10 @@ class EngineApi:
         page = _page(limit, offset)
         with self._readers.connection() as connection:
             counted = coverage.counts(connection)
+            stored = archived.sums(connection)
             unknown = coverage.unknown_types(connection)
             troubles = coverage.problems(connection, MAX_PROBLEMS)
+            made = generations.answering_counts(connection)
             rows, total = self._coverage_rows(connection, by, page)
         following = page.offset + page.limit
         return Coverage(
@@ -463,10 +476,11 @@ class EngineApi:
             answers=counted.answers,
             tool_calls=counted.tool_calls,
             chunks=counted.chunks,
-            embedded=0,
-            vectors=0,
-            percent=0.0 if counted.chunks else 100.0,
-            archived_bytes=0,
+            embedded=made.embedded,
+            vectors=made.vectors,
+            failed=made.failed or None,
+            percent=generations.percent(counted.chunks - made.excluded, made.embedded),
+            archived_bytes=stored.source_bytes,
             lines=LineCounts(damaged=counted.damaged, salvaged=counted.salvaged, unknown_types=unknown),
             problems=tuple(Problem(file=each[0], what=each[1], line=each[2], offset=each[3]) for each in troubles),
             by=rows,

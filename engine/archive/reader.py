@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 import threading
 from collections import OrderedDict
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from engine.archive.frames import DamagedFrame, Frame, decode, frames
 from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remembered_roots
+from engine.transcripts.discovery import identify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Generator, Iterator
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +59,42 @@ class ArchiveReader:
         """Yield everything that is stored with the size of its file, of one root or of all."""
         for stored, _, size in all_stored(self._folder, label):
             yield stored, size
+
+    def transcripts(self, label: str) -> Iterator[tuple[str, int]]:
+        """Yield (path, bytes of its newest archive file) of the stored transcripts of a root."""
+        sizes: dict[str, int] = {}
+        for stored, size in self.stored(label):
+            identity = identify(PurePosixPath(stored.path))
+            if identity is not None and identity.is_transcript:
+                sizes[stored.path] = size
+        yield from sizes.items()
+
+    @contextmanager
+    def as_file(self, label: str, path: str, generation: int) -> Generator[Path]:
+        """Give a stored file as a file of its own name, in a private folder beside the archive that goes away again.
+
+        Raises:
+            OSError: It cannot be read or written.
+        """
+        with tempfile.TemporaryDirectory(prefix=".reading-", dir=self._folder.parent) as folder:
+            file = Path(folder, PurePosixPath(path).name)
+            with file.open("wb") as target:
+                self.copy(label, path, generation, target)
+            yield file
+
+    def copy(self, label: str, path: str, generation: int, target: IO[bytes]) -> int:
+        """Write a stored file's bytes, as far as they are whole, and return how many they were.
+
+        Raises:
+            OSError: It cannot be read or written.
+        """
+        length = 0
+        try:
+            for piece in self.pieces(label, path, generation):
+                length += target.write(piece)
+        except DamagedFrame:
+            logger.warning("An archive file is damaged behind %d bytes", length)
+        return length
 
     def generations(self, label: str, path: str) -> tuple[int, ...]:
         """Return the generations of a source that are stored, newest first."""

@@ -14,21 +14,23 @@ from typing import TYPE_CHECKING, Any, Protocol
 from engine.core.errors import StorageFailure
 from engine.core.repository import encode_cwd, projects_of
 from engine.ingest.queue import FileTask, IngestQueue
-from engine.ingest.scanner import FoundFile, existing_roots, scan
+from engine.ingest.scanner import existing_roots, scan
 from engine.ingest.tail import FileStat, FileTail, is_rewritten, is_unchanged
 from engine.store import files
-from engine.store.files import FileRow
 from engine.store.history import HistoryWriter
 from engine.transcripts.discovery import Root, identify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from concurrent.futures import Future
+    from contextlib import AbstractContextManager
 
     from engine.core.clock import Clock
     from engine.store.batches import BatchResult, FileBatch
     from engine.store.connection import Connection
+    from engine.store.files import FileRow
     from engine.store.writer import StoreWriter
+    from engine.transcripts.discovery import FileIdentity
 
 logger = logging.getLogger(__name__)
 
@@ -83,6 +85,38 @@ class RecordObserver(Protocol):
         ...
 
 
+class Screen(Protocol):
+    """Decides what of a transcript may enter the index, and in which words."""
+
+    def is_forgotten(self, session_id: str | None) -> bool:
+        """Return True for a session that a person removed for ever: its files are not even opened."""
+        ...
+
+    def pass_on(self, batch: FileBatch) -> FileBatch:
+        """Return the batch without what was pruned and with secrets replaced."""
+        ...
+
+
+class StoredTranscripts(Protocol):
+    """The archive, as far as reading what is not on disk any more needs it."""
+
+    def roots(self) -> Mapping[str, str]:
+        """Return the path of each root that has something stored, by its label."""
+        ...
+
+    def transcripts(self, label: str) -> Iterable[tuple[str, int]]:
+        """Return (path below the root, bytes) of the stored transcripts of a root."""
+        ...
+
+    def generations(self, label: str, path: str) -> tuple[int, ...]:
+        """Return the stored generations of a transcript, newest first."""
+        ...
+
+    def as_file(self, label: str, path: str, generation: int) -> AbstractContextManager[Path]:
+        """Give a stored transcript as a file of its own name, for the length of a block."""
+        ...
+
+
 class Ingestor:
     """Reads files from the queue, parses them and hands batches to the writer.
 
@@ -93,6 +127,8 @@ class Ingestor:
         on_committed: Called on the ingest thread after new rows were committed.
         is_excluded: True for working directories that must not be indexed.
         observer: Reads along.
+        screen: Looks at each batch before it is written.
+        stored: Where transcripts are read from that are gone, None without an archive.
     """
 
     def __init__(
@@ -104,10 +140,14 @@ class Ingestor:
         on_committed: Callable[[tuple[BatchResult, ...]], None],
         is_excluded: Callable[[str | None], bool],
         observer: RecordObserver,
+        screen: Screen | None = None,
+        stored: StoredTranscripts | None = None,
     ) -> None:
         self.queue = IngestQueue()
         self._writer = writer
         self._observer = observer
+        self._screen = screen
+        self._stored = stored
         self._roots = roots
         self._clock = clock
         self._on_committed = on_committed
@@ -115,6 +155,7 @@ class Ingestor:
         self._lock = threading.Lock()
         self._rows: dict[tuple[int, str], FileRow] = {}
         self._root_paths: dict[int, Path] = {}
+        self._labels: dict[int, str] = {}
         self._group: list[FileBatch] = []
         self._group_messages = 0
         self._in_flight: deque[Future[tuple[BatchResult, ...]]] = deque()
@@ -140,9 +181,14 @@ class Ingestor:
             StorageFailure: The database refused.
         """
         roots = existing_roots(self._roots())
+        remembered = {} if self._stored is None else dict(self._stored.roots())
+        # The archive's own labels first: in a new database they must name the same roots as before.
+        self._writer.write(lambda c: [files.register_root(c, path, label) for label, path in remembered.items()])
         numbers = self._writer.write(lambda c: [files.register_root(c, str(r.path), r.label) for r in roots])
         known = self._writer.write(files.all_files)
+        labels = {number: label for number, (_, label) in self._writer.write(files.roots).items()}
         with self._lock:
+            self._labels = labels
             self._root_paths = dict(zip(numbers, (root.path for root in roots), strict=True))
             for key, row in known.items():
                 self._rows.setdefault(key, row)
@@ -154,7 +200,7 @@ class Ingestor:
                 key = (number, found.relative)
                 found_keys.add(key)
                 row = known.get(key)
-                if project is not None and not _mentions(found, project):
+                if project is not None and not _mentions(found.relative, project):
                     continue
                 if row is not None and is_unchanged(row, found.stat) and not force:
                     if row.gone:
@@ -162,11 +208,33 @@ class Ingestor:
                     continue
                 self.queue.put(FileTask(-found.stat.mtime_ns, number, found.relative, found.stat.size, force=force))
                 queued += 1
+        queued += self._scan_stored(known, found_keys, force=force, project=project)
         present = set(numbers)
         gone = [row.id for key, row in known.items() if key not in found_keys and not row.gone and key[0] in present]
         now_ms = int(self._clock.now() * 1000)
         if gone or back:
             self._writer.write(lambda c: (files.mark_gone(c, gone, now_ms), files.mark_back(c, back)))
+        return queued
+
+    def _scan_stored(
+        self,
+        known: Mapping[tuple[int, str], FileRow],
+        found: Collection[tuple[int, str]],
+        *,
+        force: bool,
+        project: str | None,
+    ) -> int:
+        """Queue transcripts that only the archive still has and the index does not know (`force`: all of them)."""
+        if self._stored is None:
+            return 0
+        queued = 0
+        for number, label in self._labels.items():
+            for path, size in self._stored.transcripts(label):
+                key = (number, path)
+                if key in found or (key in known and not force) or (project and not _mentions(path, project)):
+                    continue
+                self.queue.put(FileTask(0, number, path, size, force=force, stored=label))
+                queued += 1
         return queued
 
     def changed(self, path: Path) -> bool:
@@ -221,12 +289,14 @@ class Ingestor:
         """Read one file. Its batches may wait for the next `settle`."""
         with self._lock:
             root = self._root_paths.get(task.root_id)
-        if root is None:
+        if root is None and task.stored is None:
             return
-        path = root / task.relative
         self._reading_bytes = task.size
         try:
-            self._read(path, task)
+            if root is not None and (task.stored is None or (root / task.relative).exists()):
+                self._read(root / task.relative, task)
+            elif task.stored is not None:
+                self._read_stored(task, task.stored)
         except FileNotFoundError:
             self._vanished(task.root_id, task.relative)
         except OSError as exc:
@@ -276,7 +346,7 @@ class Ingestor:
         )
 
     def _read(self, path: Path, task: FileTask) -> None:
-        identity = identify(PurePosixPath(task.relative))
+        identity = self._identity(task)
         if identity is None:
             return
         stat = FileStat.of(path.stat())
@@ -285,13 +355,55 @@ class Ingestor:
             return
         if row.offset and (task.force or is_rewritten(path, row, stat)):
             row = self._rewrite(row)
+        elif not row.lines and not row.generation:
+            row = self._read_older(row, identity)
         if stat.size == row.offset:
             # Nothing new to parse: an empty stub, or a file that was only touched.
             self._remember(dataclasses.replace(row, size=stat.size, mtime_ns=stat.mtime_ns, inode=stat.inode))
             number = row.id
             self._writer.submit(lambda c: files.mark_read(c, number, stat.size, stat.mtime_ns, stat.inode))
             return
-        folder = PurePosixPath(task.relative).parts[0]
+        self._parse(path, row, identity, stat)
+
+    def _identity(self, task: FileTask) -> FileIdentity | None:
+        identity = identify(PurePosixPath(task.relative))
+        if identity is not None and self._screen is not None and self._screen.is_forgotten(identity.session_id):
+            return None
+        return identity
+
+    def _read_older(self, row: FileRow, identity: FileIdentity) -> FileRow:
+        """Read what a new index cannot find on disk: the generations before a rewrite."""
+        label = self._labels.get(row.root_id)
+        if self._stored is None or label is None:
+            return row
+        for generation in reversed(self._stored.generations(label, row.path)[1:]):
+            row = self._read_generation(row, identity, label, generation)
+        return self._rewrite(row) if row.offset else row
+
+    def _read_generation(self, row: FileRow, identity: FileIdentity, label: str, generation: int) -> FileRow:
+        if self._stored is None:
+            return row
+        with self._stored.as_file(label, row.path, generation) as path:
+            if row.offset:
+                row = self._rewrite(row)
+            return self._parse(path, row, identity, FileStat(path.stat().st_size, mtime_ns=0, inode=0))
+
+    def _read_stored(self, task: FileTask, label: str) -> None:
+        """Read a transcript that is gone from its stored copies, the oldest first: a rewrite may have removed text."""
+        identity = self._identity(task)
+        if identity is None or self._stored is None:
+            return
+        row = self._row(task)
+        for generation in reversed(self._stored.generations(label, task.relative)):
+            row = self._read_generation(row, identity, label, generation)
+        self.settle()
+        number, now_ms = row.id, int(self._clock.now() * 1000)
+        self._writer.write(lambda c: files.mark_gone(c, [number], now_ms))
+        self._remember(dataclasses.replace(row, gone=True))
+
+    def _parse(self, path: Path, row: FileRow, identity: FileIdentity, stat: FileStat) -> FileRow:
+        """Hand what follows a file's offset to the writer and return the file's row as it will be."""
+        folder = PurePosixPath(row.path).parts[0]
         tail = FileTail(
             path,
             row,
@@ -322,10 +434,11 @@ class Ingestor:
                 error=None,
             )
             self._remember(row)
-            self._group.append(batch)
+            self._group.append(batch if self._screen is None else self._screen.pass_on(batch))
             self._group_messages += len(batch.occurrences)
             if self._group_messages >= GROUP_MESSAGES or len(self._group) >= GROUP_FILES:
                 self._submit_group()
+        return row
 
     def _row(self, task: FileTask) -> FileRow:
         row = self._rows.get(task.key)
@@ -431,7 +544,7 @@ def _apply(connection: Connection, group: tuple[FileBatch, ...], observer: Recor
     return tuple(results)
 
 
-def _mentions(found: FoundFile, project: str) -> bool:
+def _mentions(relative: str, project: str) -> bool:
     wanted = project.casefold()
-    folder = found.relative.split("/", 1)[0].casefold()
+    folder = relative.split("/", 1)[0].casefold()
     return wanted in folder or encode_cwd(wanted) in folder

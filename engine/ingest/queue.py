@@ -18,6 +18,8 @@ class FileTask:
     size: int = field(compare=False, default=0)
     force: bool = field(compare=False, default=False)
     """Read it from its beginning even if nothing changed."""
+    stored: str | None = field(compare=False, default=None)
+    """The label of its root in the archive, when it is not on disk any more."""
 
     @property
     def key(self) -> tuple[int, str]:
@@ -44,7 +46,12 @@ class IngestQueue:
                     return
                 self._bytes -= known.size
                 task = FileTask(
-                    min(known.order, task.order), task.root_id, task.relative, task.size, force=known.force or task.force
+                    min(known.order, task.order),
+                    task.root_id,
+                    task.relative,
+                    task.size,
+                    force=known.force or task.force,
+                    stored=task.stored,
                 )
             self._waiting[task.key] = task
             self._bytes += task.size

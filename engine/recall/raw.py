@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
@@ -28,8 +31,24 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,119}")
 class ArchiveSource(Protocol):
     """The archive, as far as re-reading needs it."""
 
-    def read(self, root_label: str, path: str, generation: int | None, offset: int, length: int) -> bytes | None:
-        """Return bytes of a transcript's archived copy, None when it does not hold them."""
+    def generations(self, label: str, path: str) -> tuple[int, ...]:
+        """Return the generations of a file that are stored, newest first."""
+        ...
+
+    def length(self, label: str, path: str, generation: int) -> int:
+        """Return how many bytes of a generation are stored."""
+        ...
+
+    def read(self, label: str, path: str, generation: int, offset: int, length: int) -> bytes | None:
+        """Return bytes of a stored file, None when it does not hold them."""
+        ...
+
+
+class Redact(Protocol):
+    """Replaces secrets in text; the same text comes back where there are none."""
+
+    def __call__(self, text: str) -> str:
+        """Return the text without its secrets."""
         ...
 
 
@@ -37,43 +56,63 @@ class RawReader:
     """Reads the full content of messages.
 
     Args:
-        archive: The lossless copy, None while there is none.
+        archive: The lossless copy, None where there is none.
+        redact: Applied to every text that is handed out; None hands out what was written.
     """
 
-    def __init__(self, archive: ArchiveSource | None) -> None:
+    def __init__(self, archive: ArchiveSource | None, redact: Redact | None = None) -> None:
         self._archive = archive
+        self._redact = redact
 
     def blocks(self, connection: Connection, row: MessageRow) -> tuple[Source, tuple[Block, ...]]:
         """Return where a message could be read and its content blocks in full."""
-        record = None if row.gone or row.removed else self._from_transcript(row)
-        if record is not None:
-            return "transcript", blocks_of(record, Path(row.root) / row.path)
-        record = self._from_archive(row)
-        if record is not None:
-            return "archive", blocks_of(record, None)
-        return "index", self._from_index(connection, row)
+        found = self._record(row)
+        if found is None:
+            source, blocks = "index", self._from_index(connection, row)
+        else:
+            source, record, _ = found
+            blocks = blocks_of(record, lambda name, session: self._spilled(row, name, session))
+        return source, blocks if self._redact is None else tuple(_redacted(block, self._redact) for block in blocks)
 
     def line(self, row: MessageRow) -> tuple[Source, bytes] | None:
-        """Return a message's line as it was written, None when no copy of it is left."""
+        """Return a message's line as it was written (without its secrets), None when no copy of it is left."""
+        found = self._record(row)
+        if found is None:
+            return None
+        source, _, line = found
+        if self._redact is not None:
+            # In a JSON string a secret stands as it is, but for the line feeds of a private key: its rule knows both.
+            text = line.decode("utf-8", "surrogateescape")
+            line = self._redact(text).encode("utf-8", "surrogateescape")
+        return source, line
+
+    def _record(self, row: MessageRow) -> tuple[Source, Record, bytes] | None:
+        """Return the record of a message and its line, from the first place that still holds them."""
         if not (row.gone or row.removed):
             data = _read(Path(row.root) / row.path, row.offset, row.length)
-            if data is not None and _record_in(data, row) is not None:
-                return "transcript", data.rstrip(b"\r\n")
+            record = None if data is None else _record_in(data, row)
+            if data is not None and record is not None:
+                return "transcript", record, data.rstrip(b"\r\n")
         if self._archive is not None:
-            data = self._archive.read(row.root_label, row.path, None, row.offset, row.length)
-            if data is not None and _record_in(data, row) is not None:
-                return "archive", data.rstrip(b"\r\n")
+            for generation in self._archive.generations(row.root_label, row.path):
+                data = self._archive.read(row.root_label, row.path, generation, row.offset, row.length)
+                record = None if data is None else _record_in(data, row)
+                if data is not None and record is not None:
+                    return "archive", record, data.rstrip(b"\r\n")
         return None
 
-    def _from_transcript(self, row: MessageRow) -> Record | None:
-        data = _read(Path(row.root) / row.path, row.offset, row.length)
-        return None if data is None else _record_in(data, row)
-
-    def _from_archive(self, row: MessageRow) -> Record | None:
-        if self._archive is None:
-            return None
-        data = self._archive.read(row.root_label, row.path, None, row.offset, row.length)
-        return None if data is None else _record_in(data, row)
+    def _spilled(self, row: MessageRow, name: str, session: str) -> str | None:
+        """Return a tool's whole output that lies in a file beside the transcript, from disk or from the archive."""
+        for folder in _spill_folders(row.path, session):
+            path = f"{folder}/tool-results/{name}"
+            data = _read(Path(row.root) / path, 0, MAX_SPILL_BYTES)
+            if data is None and self._archive is not None:
+                for generation in self._archive.generations(row.root_label, path)[:1]:
+                    length = min(MAX_SPILL_BYTES, self._archive.length(row.root_label, path, generation))
+                    data = self._archive.read(row.root_label, path, generation, 0, length)
+            if data is not None:
+                return data.decode("utf-8", "replace")
+        return None
 
     def _from_index(self, connection: Connection, row: MessageRow) -> tuple[Block, ...]:
         blocks: list[Block] = []
@@ -103,12 +142,35 @@ def _record_in(data: bytes, row: MessageRow) -> Record | None:
     return record if uuid == row.uuid or (not uuid and row.uuid.startswith("line-")) else None
 
 
-def blocks_of(record: Record, transcript: Path | None) -> tuple[Block, ...]:
+def _redacted(block: Block, redact: Redact) -> Block:
+    text = None if block.text is None else redact(block.text)
+    given = block.input if block.input is None else _redacted_json(block.input, redact)
+    if text == block.text and given == block.input:
+        return block
+    return replace(block, text=text, input=given)
+
+
+def _redacted_json(value: object, redact: Redact) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        fields = cast("dict[str, object]", value)
+        return {key: _redacted_json(item, redact) for key, item in fields.items()}
+    if isinstance(value, list):
+        return [_redacted_json(item, redact) for item in cast("list[object]", value)]
+    return value
+
+
+Spills = Callable[[str, str], "str | None"]
+"""Returns the text of a spilled output from its file's name and its session's folder."""
+
+
+def blocks_of(record: Record, spills: Spills) -> tuple[Block, ...]:
     """Return the content blocks of a record in full. Images and other binary content are named, not shown.
 
     Args:
         record: The parsed line.
-        transcript: The file it stands in, to find spilled tool output beside it; None when it is gone.
+        spills: Finds the tool output that was too long for the line.
     """
     content: object
     attachment = record.get("attachment")
@@ -124,10 +186,10 @@ def blocks_of(record: Record, transcript: Path | None) -> tuple[Block, ...]:
         return (Block(kind=Kind.TEXT, text=clean(content)),)
     if not isinstance(content, list):
         return ()
-    return tuple(_block(item, record, transcript) for item in cast("list[object]", content))
+    return tuple(_block(item, record, spills) for item in cast("list[object]", content))
 
 
-def _block(item: object, record: Record, transcript: Path | None) -> Block:
+def _block(item: object, record: Record, spills: Spills) -> Block:
     if not isinstance(item, dict):
         return Block(kind=Kind.TEXT, text=clean(str(item)))
     raw = cast("dict[str, Any]", item)
@@ -140,14 +202,14 @@ def _block(item: object, record: Record, transcript: Path | None) -> Block:
         name = clean(str(raw.get("name") or "tool"))
         return Block(kind=Kind.TOOL_USE, tool=name, input=_clean_json(raw.get("input")))
     if kind.endswith("tool_result"):
-        return _result(raw, record, transcript)
+        return _result(raw, record, spills)
     named = kind in ("image", "document")
     return Block(kind=Kind.IMAGE, text=_named(raw)) if named else Block(kind=Kind.OTHER, text=f"[{kind}]")
 
 
-def _result(raw: dict[str, Any], record: Record, transcript: Path | None) -> Block:
+def _result(raw: dict[str, Any], record: Record, spills: Spills) -> Block:
     text = _result_text(raw.get("content"))
-    spilled = None if transcript is None else _spilled(text, record, transcript)
+    spilled = _spilled(text, record, spills)
     failed = True if raw.get("is_error") is True else None
     return Block(kind=Kind.TOOL_RESULT, text=clean(text if spilled is None else spilled), is_error=failed)
 
@@ -183,7 +245,7 @@ def _named(block: dict[str, Any]) -> str:
     return f"[{media}{size}]"
 
 
-def _spilled(text: str, record: Record, transcript: Path) -> str | None:
+def _spilled(text: str, record: Record, spills: Spills) -> str | None:
     """Return the whole output of a tool whose transcript line holds only its beginning."""
     if "persisted-output" not in text and "tool-results" not in text:
         return None
@@ -197,18 +259,22 @@ def _spilled(text: str, record: Record, transcript: Path) -> str | None:
     # Only names are taken from the line, never its folder: a transcript must not make us read other files.
     parts = re.split(r"[\\/]", named)
     name, session = parts[-1], parts[-3] if len(parts) >= 3 else ""
-    if not _PLAIN_NAME.fullmatch(name):
-        return None
-    # A fork names the folder of the session it came from; a sub-agent's file lies deeper in its session's folder.
-    beside = [transcript.with_suffix("")]
+    return spills(name, session) if _PLAIN_NAME.fullmatch(name) else None
+
+
+def _spill_folders(transcript: str, session: str) -> tuple[str, ...]:
+    """Return the folders below the root in which a transcript's spilled outputs may lie, likeliest first.
+
+    A fork names the folder of the session it came from; a sub-agent's file lies deeper in its session's folder.
+    """
+    folders = [posixpath.splitext(transcript)[0]]
     if _PLAIN_NAME.fullmatch(session):
-        beside.append(transcript.parent / session)
-    beside += transcript.parents[1:4]
-    for folder in beside:
-        data = _read(folder / "tool-results" / name, 0, MAX_SPILL_BYTES)
-        if data is not None:
-            return data.decode("utf-8", "replace")
-    return None
+        folders.append(f"{posixpath.dirname(transcript)}/{session}")
+    above = posixpath.dirname(transcript)
+    while "/" in above:
+        folders.append(above)
+        above = posixpath.dirname(above)
+    return tuple(folders)
 
 
 def _clean_json(value: object) -> Any:

@@ -41,7 +41,7 @@ def session_row(connection: Connection, info: SessionInfo, zone: ZoneInfo) -> Se
         branch=info.branch,
         lineage=_lineage(connection, info),
         on_disk=info.files_on_disk > 0,
-        archived=False,
+        archived=bool(info.archived),
         resume_command=resume_command(info.session_id, info.cwd),
     )
 

@@ -93,6 +93,7 @@ class SessionInfo:
     messages: int
     prompts: int
     files_on_disk: int
+    archived: bool
 
     @property
     def title(self) -> str | None:
@@ -170,7 +171,9 @@ _SESSION_COLUMNS = f"""s.id, s.session_id, s.custom_title, s.ai_title, s.last_pr
     (SELECT count(*) FROM messages m WHERE m.session_id = s.id AND m.sidechain = 0 AND m.role = {ROLES[Role.USER]})
       + (SELECT count(*) FROM copies c JOIN messages m ON m.id = c.message_id
          WHERE c.session_id = s.id AND m.session_id <> s.id AND m.sidechain = 0 AND m.role = {ROLES[Role.USER]}),
-    (SELECT count(*) FROM files fi WHERE fi.session_id = s.id AND fi.gone_ms IS NULL)
+    (SELECT count(*) FROM files fi WHERE fi.session_id = s.id AND fi.gone_ms IS NULL),
+    EXISTS (SELECT 1 FROM files fi JOIN roots r ON r.id = fi.root_id
+            JOIN archived a ON a.label = r.label AND a.path = fi.path WHERE fi.session_id = s.id AND a.state = 0)
     FROM sessions s LEFT JOIN folders f ON f.id = s.folder_id LEFT JOIN projects p ON p.id = f.project_id"""
 
 _SPOKEN = f"""EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id AND m.sidechain = 0
