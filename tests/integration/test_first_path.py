@@ -9,17 +9,20 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from engine.core.clock import SystemClock
-from engine.core.paths import Paths
 from engine.core.settings import Settings
 from engine.service import Engine, open_reader
 from engine.transcripts.discovery import Root
 from tests.helpers.corpus import ROOT, corpus_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from engine.core.paths import Paths
 
 pytestmark = pytest.mark.integration
 
@@ -75,23 +78,21 @@ def count_by_hand(folder: Path) -> Expected:
 
 
 def is_prompt(record: dict[str, Any], blocks: list[dict[str, Any]]) -> bool:
+    origin: dict[str, Any] = record.get("origin") or {}
     if record.get("isMeta") or record.get("isCompactSummary") or record.get("isSidechain"):
         return False
-    if (record.get("origin") or {}).get("kind") not in (None, "human"):
-        return False
-    if any(block["type"] == "tool_result" for block in blocks):
+    if origin.get("kind") not in (None, "human") or any(block["type"] == "tool_result" for block in blocks):
         return False
     if any(block["type"] in ("image", "document") for block in blocks):
         return True
     texts = [block["text"].strip() for block in blocks if block["type"] == "text"]
     machine = ("<local-command", "<bash-stdout", "<task-notification", "[Request interrupted", "Caveat:", "<system-")
-    for text in texts:
-        if text.startswith("<command-"):
-            if "<command-args>" in text and text.split("<command-args>")[1].split("</command-args>")[0].strip():
-                return True
-        elif text and not text.startswith(machine):
-            return True
-    return False
+    return any(
+        bool(text.partition("<command-args>")[2].split("</command-args>")[0].strip())
+        if text.startswith("<command-")
+        else bool(text) and not text.startswith(machine)
+        for text in texts
+    )
 
 
 @pytest.mark.slow
@@ -139,7 +140,12 @@ def test_indexing_and_searching_touch_no_network(paths: Paths, tmp_path: Path) -
     for arguments in (["serve", "--once", "--until", "keyword"], ["search", "migration", "--json"]):
         script = f"{NO_NETWORK}\nsys.argv = {['backscroll', *arguments]!r}\nfrom engine.__main__ import main\nmain()\n"
         done = subprocess.run(
-            [sys.executable, "-c", script], env=environment, capture_output=True, encoding="utf-8", timeout=100, check=False
+            [sys.executable, "-c", script],
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=100,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["total"] > 0

@@ -44,7 +44,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def ask(engine: Engine, method: str, **arguments: Any) -> dict[str, Any]:
     checked = validate(method, arguments)
-    return cast("dict[str, Any]", render(method, engine.api.call(method, checked), checked).structured)
+    return render(method, engine.api.call(method, checked), checked).structured
 
 
 def longest_session(engine: Engine) -> str:

@@ -111,7 +111,7 @@ def test_a_client_without_transcripts_here_is_not_bothered(engine: Engine) -> No
     assert "note" not in ask(engine, QUESTION, cwd="/home/dev/elsewhere")
 
 
-def test_a_dot_means_the_callers_repository_with_its_worktrees(engine: Engine, scene: Scene, tmp_path: Path) -> None:
+def test_a_dot_means_the_callers_repository_with_its_worktrees(engine: Engine) -> None:
     reply = ask(engine, {**QUESTION, "project": "."}, cwd=f"{HERE}/.worktrees/fix")
 
     assert sessions(reply) == {OLD, OTHER, ASKING}

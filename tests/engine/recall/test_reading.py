@@ -130,12 +130,11 @@ def test_a_sub_agents_message_is_shown_among_its_own(history: History) -> None:
 def test_a_session_is_paged_completely_and_in_order(history: History) -> None:
     engine, _, _ = history
     whole = [message.message_uuid for message in engine.api.get_session(LONG, limit=500).messages]
-    paged: list[str] = []
-    offset: int | None = 0
-    while offset is not None:
-        page = engine.api.get_session(LONG, offset=offset, limit=4)
+    page = engine.api.get_session(LONG, limit=4)
+    paged = [message.message_uuid for message in page.messages]
+    while page.next_offset is not None:
+        page = engine.api.get_session(LONG, offset=page.next_offset, limit=4)
         paged += [message.message_uuid for message in page.messages]
-        offset = page.next_offset
 
     assert paged == whole
     assert page.position.of == len(whole)

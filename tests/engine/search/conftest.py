@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 AUTH = "aaaaaaaa-0000-4000-8000-000000000001"
 LINT = "bbbbbbbb-0000-4000-8000-000000000002"
+SIDE = "aaaaaaaa-0000-4000-8000-000000000009"
 TOKYO = "cccccccc-0000-4000-8000-000000000003"
 
 
@@ -50,6 +51,11 @@ def write_history(root: Path) -> None:
     lint.prompt("Try the flock approach 👍🏽 instead of tokens")
     lint.answer("Flock works. Tests run in 2 minutes.")
     lint.write(root)
+
+    side = TranscriptBuilder(SIDE, cwd="/home/dev/api")
+    side.prompt("Shall we write a changelog?")
+    side.answer("Yes, by hand.")
+    side.write(root)
 
     tokyo = TranscriptBuilder(TOKYO, cwd="/home/dev/日本", now=datetime(2026, 3, 3, 23, 30, tzinfo=UTC))
     tokyo.prompt("認証の書き直しについて、トークンはどこに保存しますか？")
