@@ -70,6 +70,14 @@ class Access(Protocol):
         """
         ...
 
+    def running(self) -> AbstractContextManager[Front]:
+        """Open the front door of the running engine, for what makes no sense without one.
+
+        Raises:
+            EngineNotRunning: There is none; the hint says how to start one.
+        """
+        ...
+
 
 class InstalledAccess:
     """The access of a real installation."""
@@ -85,16 +93,25 @@ class InstalledAccess:
     @contextmanager
     def front(self, *, writes: bool = False) -> Generator[Front]:
         """Open the front door: the running engine's, else our own."""
-        from engine.ipc.client import EngineClient  # noqa: PLC0415 - `--help` and `connect` need no connection
-
         try:
-            client = EngineClient.connect(self._paths, version=__version__)
+            client = self._connect()
         except EngineNotRunning:
             with self._engine() if writes else self._reader() as front:
                 yield front
         else:
             with client:
                 yield _Remote(client)
+
+    @contextmanager
+    def running(self) -> Generator[Front]:
+        """Open the running engine's front door."""
+        with self._connect() as client:
+            yield _Remote(client)
+
+    def _connect(self) -> EngineClient:
+        from engine.ipc.client import EngineClient  # noqa: PLC0415 - `--help` and `connect` need no connection
+
+        return EngineClient.connect(self._paths, version=__version__)
 
     @contextmanager
     def _reader(self) -> Generator[Front]:

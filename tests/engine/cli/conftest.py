@@ -50,6 +50,10 @@ class FakeAccess:
         self.wrote.append(writes)
         yield self.door
 
+    @contextmanager
+    def running(self) -> Generator[FakeFront]:
+        yield self.door
+
 
 @dataclass
 class Run:
