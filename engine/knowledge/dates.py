@@ -47,7 +47,7 @@ class Bounds:
     since_ns: int | None = None
     until_ns: int | None = None
 
-    def overlaps(self, when: When) -> bool:
+    def holds(self, when: When) -> bool:
         """Return whether any part of the date lies in the range (R92, R95)."""
         if self.since_ns is not None and when.end_ns < self.since_ns:
             return False

@@ -43,7 +43,7 @@ class RecordFilter:
         if self.bounds is None:
             return True
         when = record.date_of(self.time_field)
-        return when is not None and self.bounds.overlaps(when)
+        return when is not None and self.bounds.holds(when)
 
 
 def filter_of(query: GrepQuery | LookupQuery, ontology: Ontology) -> RecordFilter:

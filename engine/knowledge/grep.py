@@ -10,7 +10,7 @@ from engine.knowledge.errors import EmptyQuery, TooManyTokens
 from engine.knowledge.filters import GREP_UNITS, check_length, filter_of
 from engine.knowledge.hits import add_common, full_row, require_record, short_row
 from engine.knowledge.replies import BUDGET_BYTES, Reply, coverage, freshness, page
-from engine.knowledge.scoring import Scored, rank
+from engine.knowledge.scoring import Ranking, rank
 from engine.knowledge.snippets import (
     AGENT_UNITS,
     FULL_UNITS,
@@ -20,22 +20,24 @@ from engine.knowledge.snippets import (
     locate,
     opening,
 )
-from engine.store.knowledge_index import IndexUnavailable
+from engine.store.knowledge_index import IndexUnavailable, ProjectionPostings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from engine.knowledge.filters import RecordFilter
     from engine.knowledge.queries import GrepQuery
     from engine.knowledge.records import Record, RecordFile
     from engine.knowledge.snapshot import Snapshot
     from engine.knowledge.store import OpenStore
-    from engine.store.knowledge_index import IndexedRow, KeywordIndex, Projection
+    from engine.store.knowledge_index import KeywordIndex, Projection
 
 logger = logging.getLogger(__name__)
 
 MAX_TOKENS = 64
 MAX_OFFSET = 500
+ANSWERS_KEPT = 4
+"""Whole answers a snapshot remembers, for the pages that follow."""
 _FIELDS = ("title", "aliases", "body")
 
 
@@ -46,9 +48,15 @@ class Match:
     id: str
     score: float | None
     """None for a replacement: scores of different corpora are not comparable."""
-    columns: frozenset[int] = frozenset()
+    row: int = 0
+    ranking: Ranking | None = None
     via: str | None = None
     """The superseded record whose wording matched (R47)."""
+
+    @property
+    def columns(self) -> frozenset[int]:
+        """Columns that hold a word of the question, or the phrase."""
+        return self.ranking.columns(self.row) if self.ranking is not None else frozenset()
 
 
 def grep(store: OpenStore, snapshot: Snapshot, query: GrepQuery, *, budget: int = BUDGET_BYTES) -> Reply:
@@ -65,7 +73,7 @@ def grep(store: OpenStore, snapshot: Snapshot, query: GrepQuery, *, budget: int 
         index = store.index(snapshot)
         words = tuple(token.word for token in index.words.of(query.query))
         _check_words(words)
-        matches = _find(index, snapshot, wanted, words, query)
+        matches = _matches(index, snapshot, wanted, words, query)
     except IndexUnavailable:
         logger.exception("Keyword search of Knowledge is unavailable")
         return _unavailable(snapshot, query, now)
@@ -101,6 +109,22 @@ def _check_words(words: Sequence[str]) -> None:
         )
 
 
+def _matches(
+    index: KeywordIndex,
+    snapshot: Snapshot,
+    wanted: RecordFilter,
+    words: tuple[str, ...],
+    query: GrepQuery,
+) -> list[Match]:
+    """Return all matches in order. The answer is kept with the snapshot: the next page asks for it again."""
+    key = (words, query.mode, wanted, query.min_score)
+    if key not in snapshot.rankings:
+        if len(snapshot.rankings) >= ANSWERS_KEPT:
+            snapshot.rankings.clear()
+        snapshot.rankings[key] = _find(index, snapshot, wanted, words, query)
+    return snapshot.rankings[key]
+
+
 def _find(
     index: KeywordIndex,
     snapshot: Snapshot,
@@ -108,28 +132,26 @@ def _find(
     words: Sequence[str],
     query: GrepQuery,
 ) -> list[Match]:
-    """Return all matches in order: direct ones by score, then replacements by the earlier record's score."""
-    allowed = [name for name, record in snapshot.eligible.items() if wanted.passes(record)]
-    scored = _rank(index, "current", words, query, allowed)
-    direct = [Match(name, hit.score, hit.columns) for name, hit in scored.items()]
-    if query.min_score is not None:
-        direct = [match for match in direct if match.score is not None and match.score >= query.min_score]
-    direct.sort(key=lambda match: (-(match.score or 0.0), match.id))
-    if query.lifecycle != "active" or query.min_score is not None:
+    """Return direct matches by score, then replacements by the earlier record's score (R52, R53, R68)."""
+    allowed = snapshot.passing(wanted)
+    scores, names, ranking = _rank(index, "current", words, query, allowed)
+    least = query.min_score
+    order = sorted((-score, names[row], row) for row, score in scores.items() if least is None or score >= least)
+    direct = [Match(name, -score, row, ranking) for score, name, row in order]
+    if query.lifecycle != "active" or least is not None:
         return direct
-    visible = set(allowed)
-    earlier = [name for name, end in snapshot.replacements.items() if end in visible]
-    return direct + _replacements(_rank(index, "earlier", words, query, earlier), snapshot, set(scored))
-
-
-def _replacements(earlier: dict[str, Scored], snapshot: Snapshot, direct: set[str]) -> list[Match]:
-    """Return current records found through earlier wordings, each once, via the best ranked one (R52 to R54)."""
-    found: dict[str, Match] = {}
-    for name, _ in sorted(earlier.items(), key=lambda item: (-item[1].score, item[0])):
+    earlier = frozenset(name for name, end in snapshot.replacements.items() if end in allowed)
+    if not earlier:
+        return direct
+    old_scores, old_names, _ = _rank(index, "earlier", words, query, earlier)
+    found = {match.id for match in direct}
+    for _, name in sorted((-score, old_names[row]) for row, score in old_scores.items()):
         end = snapshot.replacements[name]
-        if end not in direct and end not in found:
-            found[end] = Match(end, None, via=name)
-    return list(found.values())
+        if end not in found:
+            # Each once, via the best ranked of its earlier wordings (R54).
+            found.add(end)
+            direct.append(Match(end, None, via=name))
+    return direct
 
 
 def _rank(
@@ -137,19 +159,11 @@ def _rank(
     projection: Projection,
     words: Sequence[str],
     query: GrepQuery,
-    allowed: Iterable[str],
-) -> dict[str, Scored]:
-    rows: dict[str, IndexedRow] = index.rows(projection)
-    names = {rows[name].rowid: name for name in allowed if name in rows}
-    sizes = {rowid: rows[name].tokens for rowid, name in names.items()}
-    scored = rank(
-        words,
-        query.mode,
-        sizes,
-        lambda word: index.postings(projection, word),
-        lambda rowid: rows[names[rowid]].alias_ends,
-    )
-    return {names[rowid]: hit for rowid, hit in scored.items()}
+    allowed: frozenset[str],
+) -> tuple[dict[int, float], dict[int, str], Ranking]:
+    corpus = index.corpus(projection, allowed)
+    ranking = rank(words, query.mode, corpus.sizes, ProjectionPostings(index, projection, corpus.names))
+    return ranking.scores, corpus.names, ranking
 
 
 def _unavailable(snapshot: Snapshot, query: GrepQuery, now: float) -> Reply:

@@ -66,7 +66,7 @@ def grouped_rows(
     def shown(record: Record) -> bool:
         return include_inactive or (record.lifecycle == "active" and not record.is_expired(now_ns))
 
-    linked = [snapshot.eligible[name] for name in sorted(snapshot.links.get(entity, ()))]
+    linked = [snapshot.eligible[name] for name in sorted(snapshot.linked(entity))]
     claims: dict[str, int] = {}
     notes: dict[str, Record] = {}
     found: list[tuple[When, str, GroupRow]] = []
@@ -92,7 +92,7 @@ def grouped_rows(
         text_of = note.id if note is not None else _event_claim(snapshot, source, now_ns)
         row = GroupRow(source, claims.get(source, 0), note.id if note is not None else None, text_of)
         found.append((when, source, row))
-    return [row for row in found if bounds.overlaps(row[0])]
+    return [row for row in found if bounds.holds(row[0])]
 
 
 def resolved_links(snapshot: Snapshot, text: str) -> list[str]:
@@ -138,7 +138,7 @@ def _event_claim(snapshot: Snapshot, source: str, now_ns: int) -> str | None:
     """Return the source's event claim: earliest, then lowest id."""
     events = [
         record
-        for name in snapshot.links.get(source, ())
+        for name in snapshot.linked(source)
         if (record := snapshot.current.get(name)) is not None
         and record.source_event
         and record.type == "event"

@@ -99,7 +99,7 @@ def _merged_into(snapshot: Snapshot, text: str) -> str | None:
     normal = normal_name(text)
     survivors = {
         survivor
-        for name, node in snapshot.nodes.items()
-        if node.standing == "merged" and normal in snapshot.by_id[name].names and (survivor := snapshot.survivor(name))
+        for name in snapshot.merged
+        if normal in snapshot.by_id[name].names and (survivor := snapshot.survivor(name))
     }
     return survivors.pop() if len(survivors) == 1 else None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.knowledge.dates import utc_text
 from engine.knowledge.errors import StoreIdentityMismatch, StoreUnavailable
-from engine.knowledge.files import write_new
+from engine.knowledge.files import sync_folder, write_new
 from engine.knowledge.scan import read_file
 from engine.knowledge.yamltext import MAX_YAML_BYTES, YamlRefused, read_mapping
 from engine.store.knowledge_state import KnowledgeState
@@ -46,6 +46,11 @@ class StoreLayout:
         return self.root / "vault"
 
     @property
+    def creating(self) -> Path:
+        """There while the store is being created; what lies beside it then was never used."""
+        return self.root / "store.creating"
+
+    @property
     def lock(self) -> Path:
         """Serialises the processes that use this store."""
         return self.root / "store.lock"
@@ -66,12 +71,14 @@ def new_id(prefix: str) -> str:
 
 
 def store_exists(layout: StoreLayout) -> bool:
-    """Return whether there is, or was, a store here."""
+    """Return whether there is, or was, a store here. One whose creation was cut short never was."""
+    if layout.creating.exists():
+        return False
     return layout.manifest.exists() or layout.database.exists() or layout.vault.exists()
 
 
 def create_store(layout: StoreLayout, now: float) -> Manifest:
-    """Create an empty store. The manifest comes last: before it, nothing is a store.
+    """Create an empty store, also over the remains of a creation that was cut short.
 
     Raises:
         StoreUnavailable: There is one already, or the remains of one.
@@ -84,13 +91,19 @@ def create_store(layout: StoreLayout, now: float) -> Manifest:
         )
     manifest = Manifest(new_id("store"), new_id("vault"), utc_text(now))
     layout.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    layout.vault.mkdir(mode=0o700)
+    layout.creating.touch()
+    layout.manifest.unlink(missing_ok=True)
+    for suffix in ("", "-wal", "-shm"):
+        layout.database.with_name(layout.database.name + suffix).unlink(missing_ok=True)
+    layout.vault.mkdir(mode=0o700, exist_ok=True)
     KnowledgeState.create(layout.database, manifest.store_id, manifest.vault_id).close()
     text = (
         f"format: {STORE_FORMAT}\nstore_id: {manifest.store_id}\nvault_id: {manifest.vault_id}\n"
         f'created_at: "{manifest.created_at}"\n'
     )
     write_new(layout.manifest, text.encode())
+    layout.creating.unlink()
+    sync_folder(layout.root)
     return manifest
 
 

@@ -67,8 +67,13 @@ def parse_record(path: str, data: bytes, ontology: Ontology) -> RecordFile:
         front = read_front(parts)
     except FrontMatterRefused as error:
         issue = Issue("unreadable", error.problem, path, error.line)
-        return RecordFile(path, digest, len(data), None, None, None, issues=(issue,))
+        return RecordFile(path, digest, len(data), None, None, None, token=file_token(path, digest), issues=(issue,))
     return _RecordReader(path, parts, front, ontology).read(digest, len(data))
+
+
+def file_token(path: str, digest: str) -> int:
+    """Return the number a file adds to its snapshot's name."""
+    return int.from_bytes(hashlib.sha256(f"{path}\0{digest}".encode("utf-8", "surrogateescape")).digest()[:20])
 
 
 class _RecordReader:
@@ -101,6 +106,7 @@ class _RecordReader:
             names=tuple(dict.fromkeys(normal_name(name) for name in names)),
             body_line=self._parts.body_line,
             body_bytes=len(self._parts.body.encode()),
+            token=file_token(self._path, digest),
             lines=self._lines,
             fields=fields if isinstance(fields, dict) and fields else None,
             issues=tuple(self._issues),

@@ -126,6 +126,11 @@ class Record:
         """Return whether its validity has ended; a bare date lasts to the end of that UTC day (contract 3, 13)."""
         return self.valid_until is not None and self.valid_until.end_ns < now_ns
 
+    def referenced_ids(self) -> tuple[str, ...]:
+        """Return every record id this record names, whatever for."""
+        single = tuple(one for one in (self.superseded_by, self.merged_into) if one is not None)
+        return self.required_ids() + self.sources + self.supersedes + single
+
     def required_ids(self) -> tuple[str, ...]:
         """Return the ids without which this record is not available (R42 to R44; the owner counts as an entity)."""
         ends = tuple(end for end in (self.start, self.end, self.owner) if end is not None)
@@ -151,6 +156,8 @@ class RecordFile:
     body_line: int = 1
     """One-based line on which the body begins."""
     body_bytes: int = 0
+    token: int = 0
+    """Number made from path and hash, for the snapshot's name."""
     lines: Mapping[str, int] | None = None
     """Line in the file of each value, for the findings that need other files."""
     fields: Mapping[str, YamlValue] | None = None

@@ -6,39 +6,69 @@ Everything here is derived from a scan and the guards, and thrown away when eith
 from __future__ import annotations
 
 import hashlib
-import json
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from engine.knowledge.dates import DAY_NS
 from engine.knowledge.availability import Node, available_ids, chain_end, dead_ends, survivor_of
-from engine.knowledge.records import Issue
-from engine.knowledge.validation import ReferenceChecker, duplicate_issues, guard_issue, unique_by_id
+from engine.knowledge.validation import ReferenceChecker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Set
 
     from engine.knowledge.dates import When
+
+    Dated = tuple[When, str]
     from engine.knowledge.evidence import EvidenceCatalogue
+    from engine.knowledge.filters import RecordFilter
+    from engine.knowledge.grep import Match
     from engine.knowledge.ontology import Ontology
-    from engine.knowledge.records import DateField, Record, RecordFile
-    from engine.knowledge.validation import Guard
+    from engine.knowledge.records import DateField, Issue, Record, RecordFile
     from engine.knowledge.vault import Scan
 
 SCHEMA = "knowledge-1"
 """Part of every snapshot id: raise it when the meaning of a reply changes."""
+
+FILTERS_KEPT = 8
+"""Answers of `passing` remembered by a snapshot; each holds one id for each record."""
 
 Flag = Literal["duplicate", "invalid", "stale", "unavailable"]
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The records of one scope."""
+    """The records of one scope. Built by `ScopeIndex`, which carries over what a change does not touch."""
 
     scan: Scan
     scope: str
-    guards: Mapping[str, Guard]
     evidence: EvidenceCatalogue
+    files: tuple[RecordFile, ...]
+    """Every record file of the scope by path; one whose scope cannot be read is in none (R67)."""
+    inventory: tuple[RecordFile, ...]
+    """The scope's files and those too broken to say their scope: what an exhaustive list must show (R2)."""
+    at: Mapping[str, RecordFile]
+    """The inventory by path."""
+    by_id: dict[str, RecordFile]
+    """Files that alone hold their id, broken ones included."""
+    duplicates: dict[str, tuple[RecordFile, ...]]
+    """Files that share an id."""
+    issues: tuple[Issue, ...]
+    """Every finding that makes coverage incomplete, by path and line."""
+    nodes: dict[str, Node]
+    """The availability graph of the scope."""
+    merged: frozenset[str]
+    """Ids of merged pages."""
+    referrers: Mapping[str, Set[str]]
+    """Paths of the files that name an id."""
+    total: int
+    """Made from every path and hash of the scope, whatever their order."""
+    guard_rows: str
+    """The safeguards of this scope's records, as part of the snapshot's name."""
+    settled: frozenset[str] | None = None
+    """What is available, when the graph is the one of the snapshot before."""
+    settled_eligible: dict[str, Record] | None = None
 
     @property
     def ontology(self) -> Ontology:
@@ -46,62 +76,15 @@ class Snapshot:
         return self.scan.ontology
 
     @cached_property
-    def files(self) -> tuple[RecordFile, ...]:
-        """Every record file of the scope by path; one whose scope cannot be read is in none (R67)."""
-        return tuple(file for file in self.scan.files if file.scope == self.scope)
-
-    @cached_property
-    def inventory(self) -> tuple[RecordFile, ...]:
-        """The scope's files and those too broken to say their scope: what an exhaustive list must show (R2)."""
-        return tuple(file for file in self.scan.files if file.scope in (self.scope, None))
-
-    @cached_property
     def id(self) -> str:
         """The snapshot's name: equal exactly while nothing in the scope changed (contract 3, point 12)."""
-        digest = hashlib.sha256()
-        digest.update(f"{self.scope}\0{SCHEMA}\0{self.ontology.fingerprint}\0".encode())
-        digest.update("\n".join(f"{file.path}\0{file.hash}" for file in self.files).encode())
-        known = {file.id for file in self.files}
-        rows = sorted(
-            (guard.id, guard.revision, guard.lifecycle, guard.superseded_by or "")
-            for guard in self.guards.values()
-            if guard.id in known
-        )
-        digest.update(json.dumps(rows).encode())
-        return digest.hexdigest()
-
-    @cached_property
-    def _unique(self) -> tuple[dict[str, RecordFile], dict[str, tuple[RecordFile, ...]]]:
-        return unique_by_id(self.files)
-
-    @property
-    def by_id(self) -> dict[str, RecordFile]:
-        """Files that alone hold their id, broken ones included."""
-        return self._unique[0]
-
-    @property
-    def duplicates(self) -> dict[str, tuple[RecordFile, ...]]:
-        """Files that share an id."""
-        return self._unique[1]
+        parts = (self.scope, SCHEMA, self.ontology.fingerprint, str(len(self.files)), str(self.total), self.guard_rows)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     @cached_property
     def checker(self) -> ReferenceChecker:
         """The reference rules over this snapshot."""
         return ReferenceChecker(self.by_id, self.duplicates, self.evidence.descriptors, self.ontology)
-
-    @cached_property
-    def issues(self) -> tuple[Issue, ...]:
-        """Every finding that makes coverage incomplete, by path and line."""
-        found = list(self.scan.issues)
-        for file in self.inventory:
-            found += file.issues
-        found += duplicate_issues(self.duplicates)
-        for file in self.by_id.values():
-            found += self.checker.issues_of(file)
-            stale = guard_issue(file, self.guards.get(file.id or ""))
-            if stale is not None:
-                found.append(stale)
-        return tuple(sorted(set(found), key=lambda issue: (issue.path, issue.line or 0, issue.code, issue.message)))
 
     @cached_property
     def issues_by_path(self) -> dict[str, tuple[Issue, ...]]:
@@ -112,33 +95,25 @@ class Snapshot:
         return {path: tuple(group) for path, group in grouped.items()}
 
     @cached_property
-    def nodes(self) -> dict[str, Node]:
-        """The availability graph of the scope."""
-        broken = {issue.path for issue in self.issues if issue.fatal}
-        nodes = {name: Node("gone") for name in self.duplicates}
-        for name, file in self.by_id.items():
-            record = file.record
-            if record is None or file.path in broken or record.lifecycle == "withdrawn":
-                nodes[name] = Node("gone")
-            elif record.lifecycle == "merged":
-                nodes[name] = Node("merged", (record.merged_into,) if record.merged_into else ())
-            else:
-                nodes[name] = Node("present", record.required_ids())
-        return nodes
-
-    @cached_property
     def available(self) -> frozenset[str]:
         """Ids other records may rely on.
 
         A claim whose source is out stays only while its retained evidence verifies (contract 3, point 15).
         """
-        nodes = dict(self.nodes)
+        if self.settled is not None:
+            return self.settled
+        nodes = self.nodes
         while True:
             available = available_ids(nodes)
-            lost = [name for name in available if self._lost_its_ground(name, available)]
+            lost = [name for name in self._with_lost_sources(available) if self._lost_its_ground(name, available)]
             if not lost:
                 return available
-            nodes.update((name, Node("gone")) for name in lost)
+            nodes = {**nodes, **{name: Node("gone") for name in lost}}
+
+    def _with_lost_sources(self, available: frozenset[str]) -> set[str]:
+        """Return the available records that name anything which is not."""
+        paths = {path for name, naming in self.referrers.items() if name not in available for path in naming}
+        return {name for path in paths if (name := self.at[path].id) is not None and name in available}
 
     def _lost_its_ground(self, name: str, available: frozenset[str]) -> bool:
         record = self.by_id[name].record
@@ -151,17 +126,53 @@ class Snapshot:
     @cached_property
     def eligible(self) -> dict[str, Record]:
         """Available records that are active or superseded, by id: all that any search or dated view may show."""
-        found: dict[str, Record] = {}
-        for name in sorted(self.available):
-            record = self.by_id[name].record
-            if record is not None and record.lifecycle in ("active", "superseded"):
-                found[name] = record
-        return found
+        if self.settled_eligible is not None:
+            return self.settled_eligible
+        by_id = self.by_id
+        found = ((name, by_id[name].record) for name in sorted(self.available) if name in by_id)
+        return {
+            name: record
+            for name, record in found
+            if record is not None and (record.lifecycle == "active" or record.lifecycle == "superseded")  # noqa: PLR1714 - twice as fast, 20,000 times a query
+        }
 
     @cached_property
     def current(self) -> dict[str, Record]:
         """Eligible records that are active."""
         return {name: record for name, record in self.eligible.items() if record.lifecycle == "active"}
+
+    def passing(self, wanted: RecordFilter) -> frozenset[str]:
+        """Return the eligible ids a filter leaves. Remembered, because most questions have no filter."""
+        if wanted not in self._passing:
+            if len(self._passing) >= FILTERS_KEPT:
+                self._passing.clear()
+            self._passing[wanted] = frozenset(name for name, one in self.eligible.items() if wanted.passes(one))
+        return self._passing[wanted]
+
+    @cached_property
+    def _passing(self) -> dict[RecordFilter, frozenset[str]]:
+        return {}
+
+    @cached_property
+    def source_events(self) -> dict[str, str]:
+        """Active event claims that stand for a meeting, with that meeting (R117; contract 3, point 22)."""
+        found: dict[str, str] = {}
+        for name, record in self.eligible.items():
+            if record.source_event and record.lifecycle == "active" and record.type == "event":
+                meeting = self.checker.meeting_of(record)
+                if meeting is not None and meeting in self.current:
+                    found[name] = meeting
+        return found
+
+    @cached_property
+    def selections(self) -> dict[object, list[Dated]]:
+        """Answers of dated views, remembered by them for the pages that follow."""
+        return {}
+
+    @cached_property
+    def rankings(self) -> dict[object, list[Match]]:
+        """Answers of keyword searches, remembered by them for the pages that follow."""
+        return {}
 
     @cached_property
     def replacements(self) -> dict[str, str]:
@@ -184,34 +195,66 @@ class Snapshot:
                 found.setdefault(text, []).append(name)
         return {text: tuple(ids) for text, ids in found.items()}
 
+    def linked(self, entity: str) -> frozenset[str]:
+        """Return the eligible ids associated with an available record: entities, owner, ends, sources, itself (R107)."""
+        if entity not in self._linked:
+            names = {entity, *self._merged_into.get(entity, ())}
+            paths = {path for name in names for path in self.referrers.get(name, ())}
+            found = {name for path in paths if (name := self.at[path].id) is not None and self._links_to(name, names)}
+            self._linked[entity] = frozenset(found | ({entity} & self.eligible.keys()))
+        return self._linked[entity]
+
+    def _links_to(self, name: str, names: set[str]) -> bool:
+        record = self.eligible.get(name)
+        if record is None:
+            return False
+        ends = (record.owner, record.start, record.end)
+        return not names.isdisjoint((*record.entities, *record.sources, *(end for end in ends if end is not None)))
+
     @cached_property
-    def links(self) -> dict[str, frozenset[str]]:
-        """Eligible ids associated with each entity: entities, owner, endpoints, sources, itself (R107)."""
-        found: dict[str, set[str]] = {}
-        for name, record in self.eligible.items():
-            ends = [end for end in (record.owner, record.start, record.end) if end is not None]
-            for entity in (*record.entities, *ends, *record.sources, name):
-                survivor = self.survivor(entity)
-                if survivor is not None:
-                    found.setdefault(survivor, set()).add(name)
-        return {entity: frozenset(names) for entity, names in found.items()}
+    def _linked(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    @cached_property
+    def _merged_into(self) -> dict[str, tuple[str, ...]]:
+        """Merged ids by their survivor."""
+        found: dict[str, tuple[str, ...]] = {}
+        for name in sorted(self.merged):
+            if (survivor := self.survivor(name)) is not None:
+                found[survivor] = (*found.get(survivor, ()), name)
+        return found
 
     def survivor(self, name: str) -> str | None:
         """Return the available record an id stands for: itself, or what it was merged into."""
         if name not in self.available:
             return None
-        return survivor_of(name, self.nodes)
+        return name if self.nodes[name].standing == "present" else survivor_of(name, self.nodes)
 
-    def dated(self, field: DateField) -> tuple[tuple[When, str], ...]:
-        """Return eligible records that have this date, by start instant, then id (R100)."""
+    def dated(self, field: DateField, since_ns: int | None = None, until_ns: int | None = None) -> tuple[Dated, ...]:
+        """Return eligible records whose date may touch a range, by start instant, then id (R100).
+
+        A date is at most a day long, so it is enough to look a day before the range begins.
+        """
         if field not in self._dated:
             rows = [(when, name) for name, record in self.eligible.items() if (when := record.date_of(field))]
             self._dated[field] = tuple(sorted(rows, key=lambda row: (row[0].start_ns, row[1])))
-        return self._dated[field]
+        rows = self._dated[field]
+        low = 0 if since_ns is None else bisect_left(rows, since_ns - DAY_NS, key=_start)
+        high = len(rows) if until_ns is None else bisect_right(rows, until_ns, key=_start)
+        return rows[low:high]
 
     @cached_property
-    def _dated(self) -> dict[DateField, tuple[tuple[When, str], ...]]:
+    def _dated(self) -> dict[DateField, tuple[Dated, ...]]:
         return {}
+
+    def last_expiry(self, now_ns: int) -> int:
+        """Return the latest end of validity before a time: between two of them nothing changes by time alone."""
+        position = bisect_left(self._expiries, now_ns)
+        return self._expiries[position - 1] if position else 0
+
+    @cached_property
+    def _expiries(self) -> list[int]:
+        return sorted({one.valid_until.end_ns for one in self.eligible.values() if one.valid_until is not None})
 
     def flags(self, file: RecordFile) -> tuple[Flag, ...]:
         """Return why a file is not used, for the inventory."""
@@ -236,3 +279,7 @@ class Snapshot:
     def missing_for(self, record: Record) -> tuple[str, ...]:
         """Return the ids whose absence keeps a record out."""
         return dead_ends(record.required_ids(), self.available)
+
+
+def _start(row: Dated) -> int:
+    return row[0].start_ns

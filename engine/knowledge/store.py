@@ -19,7 +19,7 @@ from engine.knowledge.errors import StoreUnavailable
 from engine.knowledge.frontmatter import split_record
 from engine.knowledge.manifest import Manifest, StoreLayout, create_store, open_store, store_exists
 from engine.knowledge.scan import ScanLimits
-from engine.knowledge.snapshot import Snapshot
+from engine.knowledge.scope_index import ScopeIndex
 from engine.knowledge.validation import Guard
 from engine.knowledge.vault import VaultReader
 from engine.store.errors import StoreDamaged
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from engine.core.clock import Clock
     from engine.knowledge.records import RecordFile
+    from engine.knowledge.snapshot import Snapshot
     from engine.store.knowledge_state import KnowledgeState
 
 _T = TypeVar("_T")
@@ -59,6 +60,7 @@ class OpenStore:
         self.reader = VaultReader(layout.vault, clock, limits)
         self.reindexed = 0
         """Records put into the index by the last reconcile (R71)."""
+        self._scopes: dict[str, ScopeIndex] = {}
         self._snapshots: dict[str, Snapshot] = {}
         self._indexes: dict[str, KeywordIndex] = {}
         self._guards: dict[str, Guard] = {}
@@ -82,9 +84,8 @@ class OpenStore:
             self._version = version
         known = self._snapshots.get(scope)
         if known is None or known.scan is not scan:
-            known = Snapshot(scan, scope, self._guards, self.reader.evidence)
-            self._snapshots = {name: one for name, one in self._snapshots.items() if one.scan is scan}
-            self._snapshots[scope] = known
+            index = self._scopes.setdefault(scope, ScopeIndex(scope, self.reader.evidence))
+            known = self._snapshots[scope] = index.snapshot(scan, self._guards)
             self._note_external_edits(known)
         return known
 

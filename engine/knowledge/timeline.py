@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from engine.knowledge.dates import Bounds, require_bounds, require_day, require_when
@@ -30,23 +30,26 @@ NO_PROOF = "A dated record is no proof that people met, and no match is no proof
 """R109, R149."""
 
 
+ANSWERS_KEPT = 4
+"""Whole answers a snapshot remembers, for the pages that follow."""
+
+
 class Window(Protocol):
     """A range of time that a date may fall into."""
+
+    @property
+    def since_ns(self) -> int | None:
+        """First instant that may count, None for no bound."""
+        ...
+
+    @property
+    def until_ns(self) -> int | None:
+        """Last instant that may count, None for no bound."""
+        ...
 
     def holds(self, when: When) -> bool:
         """Return whether the date belongs to it."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class BoundsWindow:
-    """An inclusive range of instants."""
-
-    bounds: Bounds
-
-    def holds(self, when: When) -> bool:
-        """Return whether any part of the date lies in the range."""
-        return self.bounds.overlaps(when)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,33 +67,37 @@ class Selection:
 
 
 def select(snapshot: Snapshot, wanted: Selection) -> list[tuple[When, str]]:
-    """Return dated records in order, source meetings replaced by their event claims (R117 to R120)."""
-    rows = [row for row in snapshot.dated(wanted.field) if _shown(snapshot, wanted, *row)]
+    """Return dated records in order, source meetings replaced by their event claims (R117 to R120).
+
+    The answer is kept with the snapshot: the next page asks for it again.
+    """
+    key = replace(wanted, now_ns=snapshot.last_expiry(wanted.now_ns))
+    if key not in snapshot.selections:
+        if len(snapshot.selections) >= ANSWERS_KEPT:
+            snapshot.selections.clear()
+        snapshot.selections[key] = _select(snapshot, wanted)
+    return snapshot.selections[key]
+
+
+def _select(snapshot: Snapshot, wanted: Selection) -> list[tuple[When, str]]:
+    eligible = snapshot.eligible
+    if wanted.entity is not None:
+        records = ((name, eligible[name]) for name in snapshot.linked(wanted.entity))
+        dated = [(when, name) for name, record in records if (when := record.date_of(wanted.field)) is not None]
+    else:
+        dated = list(snapshot.dated(wanted.field, wanted.window.since_ns, wanted.window.until_ns))
+    rows = [row for row in dated if wanted.window.holds(row[0]) and _shown(eligible[row[1]], wanted)]
     if wanted.field == "occurred_at":
         present = {name for _, name in rows}
-        hidden = {meeting for name in present if (meeting := replaced_meeting(snapshot, name)) is not None}
+        hidden = {meeting for claim, meeting in snapshot.source_events.items() if claim in present}
         rows = [row for row in rows if row[1] not in hidden]
     return ordered(rows, wanted.order)
 
 
-def _shown(snapshot: Snapshot, wanted: Selection, when: When, name: str) -> bool:
-    if not wanted.window.holds(when):
-        return False
-    record = snapshot.eligible[name]
+def _shown(record: Record, wanted: Selection) -> bool:
     if wanted.kind is not None and record.type != wanted.kind:
         return False
-    if wanted.entity is not None and name not in snapshot.links.get(wanted.entity, ()):
-        return False
     return wanted.include_inactive or (record.lifecycle == "active" and not record.is_expired(wanted.now_ns))
-
-
-def replaced_meeting(snapshot: Snapshot, name: str) -> str | None:
-    """Return the meeting an event claim stands for, None for every other record."""
-    record = snapshot.eligible[name]
-    if not record.source_event or record.lifecycle != "active" or record.type != "event":
-        return None
-    meeting = snapshot.checker.meeting_of(record)
-    return meeting if meeting in snapshot.current else None
 
 
 def ordered(rows: Sequence[tuple[When, str]], order: Order) -> list[tuple[When, str]]:
@@ -119,7 +126,7 @@ def timeline(store: OpenStore, snapshot: Snapshot, query: TimelineQuery, *, budg
     entity = resolve_entity(snapshot, query.entity) if query.entity is not None else None
     wanted = Selection(
         query.time_field,
-        BoundsWindow(bounds),
+        bounds,
         now_ns,
         query.kind,
         entity,
@@ -183,7 +190,7 @@ def chronicle_since(store: OpenStore, snapshot: Snapshot, query: SinceQuery, *, 
     """
     bounds = require_bounds(query.since, query.until)
     now_ns = int(store.clock.now() * 1e9)
-    wanted = Selection("occurred_at", BoundsWindow(bounds), now_ns, query.kind)
+    wanted = Selection("occurred_at", bounds, now_ns, query.kind)
     filters = ["since", query.since, query.until, query.kind]
     paging = _Paging(store, snapshot, query.view, filters, query.limit, query.offset, query.snapshot, budget, now_ns)
     paging.check()
@@ -207,7 +214,7 @@ def last_seen(store: OpenStore, snapshot: Snapshot, query: LastSeenQuery) -> Rep
     if query.occurred_on_or_before is not None:
         latest = require_when(query.occurred_on_or_before, "occurredOnOrBefore").end_ns
     entity = resolve_entity(snapshot, query.entity)
-    wanted = Selection("occurred_at", BoundsWindow(Bounds(until_ns=latest)), now_ns, entity=entity, order="desc")
+    wanted = Selection("occurred_at", Bounds(until_ns=latest), now_ns, entity=entity, order="desc")
     rows = select(snapshot, wanted)
     reply: Reply = {"note": NO_PROOF, "found": bool(rows), "entity": entity, "snapshot": snapshot.id[:32]}
     if rows:
@@ -281,7 +288,7 @@ class _Paging:
     @property
     def cursor(self) -> str:
         """Name the snapshot, the filters and the last expiry that changed what is eligible (contract 3, point 12)."""
-        body = json.dumps([self.snapshot.id, list(self.filters), _last_expiry(self.snapshot, self.now_ns)])
+        body = json.dumps([self.snapshot.id, list(self.filters), self.snapshot.last_expiry(self.now_ns)])
         return hashlib.sha256(body.encode()).hexdigest()[:32]
 
     def check(self) -> None:
@@ -343,12 +350,6 @@ class _Paging:
             count = taken
         if self.offset + count < total:
             reply["nextOffset"] = self.offset + count
-
-
-def _last_expiry(snapshot: Snapshot, now_ns: int) -> int:
-    """Return the latest validity that has ended: between two expiries nothing changes by time alone."""
-    ends = (record.valid_until.end_ns for record in snapshot.eligible.values() if record.valid_until is not None)
-    return max((end for end in ends if end < now_ns), default=0)
 
 
 def _with_note(reply: Reply, kind: str | None) -> Reply:

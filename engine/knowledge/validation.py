@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.knowledge.records import Issue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from engine.knowledge.evidence import Descriptor
     from engine.knowledge.ontology import Ontology
@@ -31,16 +31,6 @@ class Guard:
         if record.lifecycle != self.lifecycle or record.revision < self.revision:
             return True
         return self.lifecycle == "superseded" and record.superseded_by != self.superseded_by
-
-
-def unique_by_id(files: Sequence[RecordFile]) -> tuple[dict[str, RecordFile], dict[str, tuple[RecordFile, ...]]]:
-    """Return the files that alone hold their id, and the groups that share one (R37, R40)."""
-    groups: dict[str, list[RecordFile]] = {}
-    for file in files:
-        if file.id is not None:
-            groups.setdefault(file.id, []).append(file)
-    unique = {name: group[0] for name, group in groups.items() if len(group) == 1}
-    return unique, {name: tuple(group) for name, group in groups.items() if len(group) > 1}
 
 
 def duplicate_issues(duplicates: Mapping[str, tuple[RecordFile, ...]]) -> Iterator[Issue]:

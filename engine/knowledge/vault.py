@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.knowledge.default_ontology import default_ontology
-from engine.knowledge.errors import StoreUnavailable
+from engine.knowledge.errors import ScanLimitReached, StoreUnavailable
 from engine.knowledge.evidence import EvidenceCatalogue
 from engine.knowledge.ontology_file import ONTOLOGY_PATH, read_ontology
 from engine.knowledge.parsing import parse_record
@@ -39,13 +40,12 @@ class Scan:
     """When the vault was last found changed (or first read)."""
     reread: int
     """Files opened for this scan."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    key: StatKey
-    racy: bool
-    file: RecordFile
+    serial: int
+    """Counts the scans of a reader that found something changed."""
+    touched: frozenset[str]
+    """Paths of record files that were added, changed or removed since the scan before."""
+    scopes: frozenset[str | None]
+    """Scopes that occur, None for files too broken to say theirs."""
 
 
 @dataclass(slots=True)
@@ -57,13 +57,18 @@ class VaultReader:
     limits: ScanLimits = field(default_factory=ScanLimits)
     evidence: EvidenceCatalogue = field(init=False)
     _walker: VaultWalker = field(init=False)
-    _known: dict[str, _Known] = field(default_factory=dict[str, _Known])
+    _files: dict[str, RecordFile] = field(default_factory=dict[str, RecordFile])
+    _scopes: Counter[str | None] = field(default_factory=Counter[str | None])
+    _racy: set[str] = field(default_factory=set[str])
+    """Files read so soon after their last change that their times prove nothing yet."""
+    _unreadable: dict[str, Issue] = field(default_factory=dict[str, Issue])
     _walk_issues: tuple[Issue, ...] = ()
     _ontology: Ontology = field(default_factory=default_ontology)
     _ontology_key: StatKey | None = None
     _ontology_racy: bool = False
     _ontology_issues: tuple[Issue, ...] = ()
     _last: Scan | None = None
+    _serial: int = 0
 
     def __post_init__(self) -> None:
         self.evidence = EvidenceCatalogue(self.vault)
@@ -76,50 +81,79 @@ class VaultReader:
             ScanLimitReached: The vault is too large to be read whole.
             StoreUnavailable: The vault's folder cannot be listed.
         """
+        changed = self._refresh_ontology()
+        changed = self.evidence.refresh() or changed
         try:
-            listing = self._walker.walk()
+            walk = self._walker.walk()
+        except ScanLimitReached:
+            self._start_over()
+            raise
         except OSError as error:
+            self._start_over()
             raise StoreUnavailable(
                 "The vault cannot be read",
                 error.strerror or "",
                 "Bring the folder back from a backup; Backscroll never puts an empty one in its place.",
             ) from error
-        changed = self._refresh_ontology()
-        changed = self.evidence.refresh() or changed
-        known, self._known = self._known, {}
-        unreadable: list[Issue] = []
-        reread = 0
-        for path, key in listing.files.items():
-            before = known.get(path)
-            if before is not None and before.key == key and not before.racy:
-                self._known[path] = before
-                continue
-            reread += 1
-            try:
-                read = read_file(os.path.join(self.vault, path), self.limits.record_bytes)  # noqa: PTH118 - see scan
-            except FileNotFoundError:
-                changed = changed or before is not None
-                continue
-            except OSError as error:
-                unreadable.append(Issue("unreadable", error.strerror or "cannot be read", path))
-                continue
-            file = parse_record(path, read.data, self._ontology)
-            if before is not None and before.file.hash == file.hash:
-                file = before.file
-            else:
-                changed = True
-            self._known[path] = _Known(read.key, read.racy, file)
-        walk_issues = (*listing.issues, *unreadable)
-        if self._last is None or changed or len(self._known) != len(known) or walk_issues != self._walk_issues:
-            self._walk_issues = walk_issues
+        if self._last is not None and not (changed or walk.changed or walk.removed or self._racy or self._unreadable):
+            return self._last
+        reread = walk.changed.keys() | self._racy | self._unreadable.keys()
+        before = dict(self._unreadable)
+        touched = {path for path in walk.removed if self._forget(path)}
+        new_names = False
+        for path in sorted(reread.difference(walk.removed)):
+            known = self._files.get(path)
+            file = self._read(path, known)
+            new_names = new_names or known is None
+            if file is not known:
+                touched.add(path)
+        same_issues = before == self._unreadable and walk.issues == self._walk_issues
+        if self._last is None or changed or touched or not same_issues:
+            if new_names:
+                self._files = dict(sorted(self._files.items()))
+            self._walk_issues = walk.issues
+            self._serial += 1
             self._last = Scan(
-                files=tuple(self._known[path].file for path in sorted(self._known)),
-                issues=(*walk_issues, *self._ontology_issues, *self.evidence.issues),
+                files=tuple(self._files.values()),
+                issues=(*walk.issues, *self._unreadable.values(), *self._ontology_issues, *self.evidence.issues),
                 ontology=self._ontology,
                 scanned_at=self.clock.now(),
-                reread=reread,
+                reread=len(reread),
+                serial=self._serial,
+                touched=frozenset(touched),
+                scopes=frozenset(+self._scopes),
             )
         return self._last
+
+    def _forget(self, path: str) -> bool:
+        """Drop what is known of a path; return whether that was a record file."""
+        self._racy.discard(path)
+        self._unreadable.pop(path, None)
+        file = self._files.pop(path, None)
+        if file is not None:
+            self._scopes[file.scope] -= 1
+        return file is not None
+
+    def _read(self, path: str, known: RecordFile | None) -> RecordFile | None:
+        """Read one file again and return its record file, the known one when the bytes are the same."""
+        try:
+            read = read_file(os.path.join(self.vault, path), self.limits.record_bytes)  # noqa: PTH118 - see scan
+        except FileNotFoundError:
+            self._forget(path)
+            return None
+        except OSError as error:
+            self._forget(path)
+            self._unreadable[path] = Issue("unreadable", error.strerror or "cannot be read", path)
+            return None
+        (self._racy.add if read.racy else self._racy.discard)(path)
+        self._unreadable.pop(path, None)
+        if known is not None and hashlib.sha256(read.data).hexdigest() == known.hash:
+            return known
+        if known is not None:
+            self._scopes[known.scope] -= 1
+        file = self._files[path] = parse_record(path, read.data, self._ontology)
+        self._scopes[file.scope] += 1
+        return file
 
     def read_again(self, file: RecordFile) -> bytes | None:
         """Return a record file's bytes, None when it is no longer what the scan read."""
@@ -155,5 +189,12 @@ class VaultReader:
             self._ontology = before
             return before_issues != self._ontology_issues
         # Types and fields are judged while a record is read, so every record is read again.
-        self._known = {}
+        self._start_over()
         return True
+
+    def _start_over(self) -> None:
+        """Forget what was read, so that the next scan reads every file."""
+        self._walker.start_over()
+        self._files, self._racy, self._unreadable, self._last = {}, set(), {}, None
+        self._scopes.clear()
+        self._serial += 1

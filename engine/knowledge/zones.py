@@ -27,6 +27,16 @@ class DayWindow:
     stop_ns: int
     """First nanosecond after `last`."""
 
+    @property
+    def since_ns(self) -> int:
+        """Earliest instant a date of these days may begin at, whatever its precision."""
+        return min(self.start_ns, (self.first.toordinal() - _EPOCH_DAY) * DAY_NS)
+
+    @property
+    def until_ns(self) -> int:
+        """Latest such instant."""
+        return max(self.stop_ns, (self.last.toordinal() + 1 - _EPOCH_DAY) * DAY_NS)
+
     def holds(self, when: When) -> bool:
         """Return whether a record belongs to these days: instants by the zone (R135), bare dates by calendar (R137)."""
         if when.precision == "day":
