@@ -35,20 +35,22 @@ def main(argv: Sequence[str] | None = None, *, commands: Sequence[Sequence[str]]
         argv: Arguments after the program's name; those of the process when not given.
         commands: How to start an engine, first choice first; found out when not given.
     """
-    toolset = _toolset(sys.argv[1:] if argv is None else argv)
+    toolset = toolset_of(sys.argv[1:] if argv is None else argv)
     if toolset is None:
         sys.stderr.write(USAGE)
         return 2
     _die_on_signals()
     output = _take_stdout()
     paths = Paths.resolve()
-    if commands is None:
-        commands = engine_commands(display=has_display(os.environ))
-    launcher = Launcher(paths.run, commands, engine_environment(os.environ, home=paths.home))
-    return Relay(paths, _hello(toolset, os.environ), launcher, output).run(0)
+
+    def engine() -> Sequence[Sequence[str]]:
+        return engine_commands(display=has_display(os.environ)) if commands is None else commands
+
+    launcher = Launcher(paths.run, engine, engine_environment(os.environ, home=paths.home))
+    return Relay(paths, hello_of(toolset, os.environ), launcher, output).run(0)
 
 
-def _toolset(arguments: Sequence[str]) -> Toolset | None:
+def toolset_of(arguments: Sequence[str]) -> Toolset | None:
     """Return the toolset the arguments name; none when they are wrong."""
     # argparse would cost 6 ms of the time to the first reply.
     words = [word for argument in arguments for word in argument.split("=", 1)]
@@ -91,7 +93,8 @@ def _take_stdout() -> int:
     return output
 
 
-def _hello(toolset: Toolset, environment: Mapping[str, str]) -> Hello:
+def hello_of(toolset: Toolset, environment: Mapping[str, str]) -> Hello:
+    """Return how this process introduces itself to an engine."""
     try:
         cwd = os.getcwd()  # noqa: PTH109 - a text for the wire
     except FileNotFoundError:

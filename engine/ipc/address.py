@@ -75,11 +75,11 @@ def engine_commands(
     if getattr(sys, "frozen", False) if frozen is None else frozen:
         beside = Path(executable)
         start = [str(beside.with_name("backscroll" + beside.suffix))]
-        desktop = True if desktop is None else desktop
+        desktop = desktop is not False
     else:
         # -P: we are started in the folder of somebody's project, which may well have a folder called `engine`.
         start = [executable, "-P", "-m", "engine"]
-        desktop = _desktop_installed() if desktop is None else desktop
+        desktop = display and (_desktop_installed() if desktop is None else desktop)
     commands = [[*start, "serve", "--on-demand"]]
     if display and desktop:
         commands.insert(0, [*start, "run", "--background"])

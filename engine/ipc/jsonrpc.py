@@ -40,6 +40,9 @@ _INVALID = Envelope("invalid", None, None, failed=False)
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _STOP = re.compile(_STRING + rb"|[\"{}\[\]]", re.DOTALL)
 _VALUE = re.compile(rb"\s*+:\s*+(?:(" + _STRING + rb"|-?\d++(?![\d.eE])|null)(?=\s*+[,}]))?", re.DOTALL)
+_KEYS = frozenset({b'"id"', b'"method"', b'"result"', b'"error"'})
+_LONGEST_KEY = max(map(len, _KEYS))
+_OPEN = ord("{")
 _REPLY = re.compile(rb'\{"jsonrpc":"2\.0","id":(' + _STRING + rb'|-?\d++),"(result|error)":')
 """How the MCP library writes every reply: most of them need no scan."""
 
@@ -126,22 +129,24 @@ def _scalar(token: bytes) -> JsonValue:
 
 
 def _outermost(message: bytes) -> dict[bytes, bytes] | None:
-    """Return the outermost object's keys, each with its value where that is a string, a whole number or null."""
+    """Return those of `_KEYS` the outermost object has, each with its value if that is a text, a number or null."""
     found: dict[bytes, bytes] = {}
     depth, position, end = 0, 0, 0
     while (stop := _STOP.search(message, position)) is not None:
-        token, position = stop[0], stop.end()
-        first = token[:1]
-        if depth == 0 and (end or first != b"{" or message[: stop.start()].strip()):
+        start, position = stop.span()
+        first = message[start]  # never the whole text, which may be nearly all of the message
+        if depth == 0 and (end or first != _OPEN or message[:start].strip()):
             return None
         if first in b"{[":
             depth += 1
         elif first in b"}]":
             depth -= 1
             end = position
-        elif len(token) == 1:
+        elif position - start == 1:
             return None  # a quotation mark that opens nothing
         elif depth == 1 and (value := _VALUE.match(message, position)) is not None:
-            found[token] = value[1] or b""
+            key = stop[0] if position - start <= _LONGEST_KEY else b""
+            if key in _KEYS:
+                found[key] = value[1] or b""
             position = value.end()
     return found if end and depth == 0 and not message[end:].strip() else None

@@ -28,7 +28,8 @@ class Launcher:
     Args:
         folder: The installation's `run` folder: the lock lies there, and the engine starts in it, so that no project's
             folder is kept busy.
-        commands: `engine_commands`, tried in this order.
+        commands: Returns `engine_commands`, which are tried in this order. Asked when an engine has to be started, and
+            not before: what looks for the tray app costs memory.
         environment: What the engine inherits.
         monotonic: The clock of the pauses, in seconds.
     """
@@ -36,7 +37,7 @@ class Launcher:
     def __init__(
         self,
         folder: Path,
-        commands: Sequence[Sequence[str]],
+        commands: Callable[[], Sequence[Sequence[str]]],
         environment: Mapping[str, str],
         *,
         monotonic: Callable[[], float] = time.monotonic,
@@ -44,7 +45,7 @@ class Launcher:
         self._folder = folder
         self._commands = commands
         self._environment = environment
-        self._tried = 0
+        self._untried: list[Sequence[str]] = []
         self._monotonic = monotonic
         self.starting: subprocess.Popen[bytes] | None = None
         """The process that is to become an engine."""
@@ -61,7 +62,7 @@ class Launcher:
         if self.starting is None:
             if now < self._not_before or not self._take_lock():
                 return None
-            self._tried = 0
+            self._untried = list(self._commands())
             return self._start(now)
         code = self.starting.poll()
         if code is None:
@@ -69,7 +70,7 @@ class Launcher:
                 self._give_up(now)
             return None
         self.starting = None
-        if code and self._tried < len(self._commands):
+        if code and self._untried:
             return self._start(now)
         self._give_up(now)
         # Code 0: another engine had the place and will be found there.
@@ -81,8 +82,7 @@ class Launcher:
         self._leave()
 
     def _start(self, now: float) -> str | None:
-        command = self._commands[self._tried]
-        self._tried += 1
+        command = self._untried.pop(0)
         try:
             self.starting = spawn_detached(command, self._environment, self._folder)
         except OSError as error:

@@ -24,7 +24,7 @@ class TooLong(NamedTuple):
 
 
 def read_lines(descriptor: int, maximum: int) -> Iterator[bytes | TooLong]:
-    """Yield each line without its newline, blank ones left out, until the other side closes.
+    """Yield each line without the white space around it, until the other side closes.
 
     What follows the last newline counts as a line too.
 
@@ -40,11 +40,11 @@ def read_lines(descriptor: int, maximum: int) -> Iterator[bytes | TooLong]:
         *ends, rest = chunk.split(b"\n")
         for part in ends:
             line.add(part)
-            if (whole := line.take()) is not None:
-                yield whole
+            # Given no name here: under one it would be kept until the next line comes.
+            yield line.take()
         line.add(rest)
-    if (whole := line.take()) is not None:
-        yield whole
+    if line.size_bytes:
+        yield line.take()
 
 
 class LineWriter:
@@ -79,13 +79,13 @@ class _Line:
     def __init__(self, maximum: int) -> None:
         self._maximum = maximum
         self._parts: list[bytes] = []
-        self._size = 0
+        self.size_bytes = 0
         self._head = b""
         self._tail = b""
 
     def add(self, part: bytes) -> None:
-        self._size += len(part)
-        if self._size <= self._maximum:
+        self.size_bytes += len(part)
+        if self.size_bytes <= self._maximum:
             self._parts.append(part)
             return
         if self._parts:
@@ -95,10 +95,12 @@ class _Line:
         self._head = (self._head + part)[:_KEPT_BYTES]
         self._tail = (self._tail + part)[-_KEPT_BYTES:]
 
-    def take(self) -> bytes | TooLong | None:
-        """Return the line and begin the next; none for a blank one."""
-        parts, size, head, tail = self._parts, self._size, self._head, self._tail
-        self._parts, self._size, self._head, self._tail = [], 0, b"", b""
-        if size > self._maximum:
-            return TooLong(size, head, tail)
-        return b"".join(parts).strip() or None
+    def take(self) -> bytes | TooLong:
+        """Return the line and begin the next."""
+        line = (
+            TooLong(self.size_bytes, self._head, self._tail)
+            if self.size_bytes > self._maximum
+            else b"".join(self._parts).strip()
+        )
+        self._parts, self.size_bytes, self._head, self._tail = [], 0, b"", b""
+        return line

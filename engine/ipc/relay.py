@@ -51,6 +51,9 @@ DRAIN_S = 5.0
 PARENT_CHECK_S = 2.0
 """How often the parent is looked for. Its death usually closes stdin, but a child of its own may hold that open.
 Polled, because Linux' death signal needs ctypes (2 MB) and comes when the *thread* that started us ends."""
+LEAVE_S = 8.0
+"""How long an engine that takes nothing any more may go on answering. Stopping takes it at most 6 s
+(`engine.ipc.server`: `STOP_S` and `_CUT_S`)."""
 FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 5.0
 """Between attempts to reach an engine nobody is waiting for. A request ends the pause."""
@@ -109,6 +112,8 @@ class Relay:
         # What follows is only touched under `_changed`.
         self._channel: Channel | None = None
         """The engine, when it takes messages; set by `shim-engine` once nothing is held any more."""
+        self._leaving: tuple[Channel, float] | None = None
+        """An engine that takes nothing any more, and until when it may go on answering."""
         self._held = HeldRequests()
         self._asked: dict[MessageId, Request] = {}
         """What the engine has been asked and not yet answered."""
@@ -129,7 +134,7 @@ class Relay:
         self._looked.wait(2 * HANDSHAKE_S)
         self._start("shim-stdin", lambda: self._read_client(source))
         while not self._ended.wait(PARENT_CHECK_S) and os.getppid() == parent:
-            continue
+            self._cut_leaving()
         with self._changed:
             if self._channel is not None:
                 self._channel.shutdown()
@@ -156,8 +161,9 @@ class Relay:
                 if isinstance(line, TooLong):
                     text = f"This message has {line.size_bytes} bytes, at most {MAX_LINE_BYTES} are taken."
                     self._write(error_reply(guess_id(line.head, line.tail), INVALID_REQUEST, text))
-                else:
+                elif line:
                     self._from_client(line)
+                del line  # which may be large, and the next one may be long in coming
         self._drain()
 
     def _from_client(self, line: bytes) -> None:
@@ -188,8 +194,6 @@ class Relay:
                 with self._changed:
                     if self._asked.pop(request.id, None) is None:
                         return  # `shim-engine` saw the end first and has dealt with it
-                    if self._channel is channel:
-                        self._channel = None
 
     def _pass_notification(self, envelope: Envelope, line: bytes) -> None:
         with self._changed:
@@ -333,7 +337,7 @@ class Relay:
         except OSError as error:
             _note(f"the engine is gone: {error}")
         with self._changed:
-            self._channel = None
+            self._channel = self._leaving = None
             asked, self._asked = self._asked, {}
             self._asked_by_engine.clear()
         channel.close()
@@ -421,13 +425,25 @@ class Relay:
         self._asked[request.id] = request if keep else request._replace(line=b"")
 
     def _send(self, channel: Channel, line: bytes) -> bool:
-        """Send to the engine; an engine that does not take it is given up, `shim-engine` then sees its end."""
+        """Send to the engine and say whether it took that. If not, it is sent no more, and its end is near."""
         try:
             channel.send(line, time.monotonic() + self._call_wait_s)
-        except OSError:
-            channel.shutdown()
+        except OSError as error:
+            with self._changed:
+                if self._channel is channel:
+                    self._channel = None
+                if isinstance(error, TimeoutError):
+                    channel.shutdown()
+                elif self._leaving is None:
+                    # A stopping engine still answers what it has.
+                    self._leaving = (channel, time.monotonic() + LEAVE_S)
             return False
         return True
+
+    def _cut_leaving(self) -> None:
+        with self._changed:
+            if self._leaving is not None and time.monotonic() > self._leaving[1]:
+                self._leaving[0].shutdown()
 
     def _write(self, message: bytes) -> None:
         """Write one line to the client. When it does not read any more, that is the end."""

@@ -40,6 +40,9 @@ class FakeEngine:
         self.sessions: queue.Queue[Session] = queue.Queue()
         self.withheld: set[str] = set()
         self.last_gone = threading.Event()
+        self.may_leave = threading.Event()
+        """Clear it, and a session whose input has ended goes on being able to send."""
+        self.may_leave.set()
         self.server = IpcServer(
             paths, version=version, on_session=self._attend, on_call=self._refuse, state=lambda: "ready"
         )
@@ -73,6 +76,7 @@ class FakeEngine:
             envelope = read_envelope(frame)
             if envelope.id is not None and envelope.method is not None and envelope.method not in self.withheld:
                 session.send(self._answer(session.client, envelope.id, envelope.method, message))
+        self.may_leave.wait()
         self.last_gone.set()
 
     def _answer(self, client: Client, identity: int | str, method: str, message: JsonObject) -> bytes:

@@ -55,7 +55,7 @@ def make(folder: Path, clock: FixedClock) -> Iterator[Make]:
     made: list[Launcher] = []
 
     def launcher(*commands: Sequence[str]) -> Launcher:
-        made.append(Launcher(folder, commands, os.environ, monotonic=clock.monotonic))
+        made.append(Launcher(folder, lambda: commands, os.environ, monotonic=clock.monotonic))
         return made[-1]
 
     yield launcher
@@ -140,7 +140,7 @@ def test_a_lock_is_had_by_one_and_free_after_it(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_starts_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    launcher = Launcher(tmp_path / "file" / "run", [python("pass")], os.environ)
+    launcher = Launcher(tmp_path / "file" / "run", lambda: [python("pass")], os.environ)
     assert launcher.attempt() is None
     assert launcher.starting is None
 

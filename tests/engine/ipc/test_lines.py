@@ -43,7 +43,7 @@ def test_lines_are_the_same_however_their_bytes_arrive(lines: list[bytes], cuts:
     data = b"".join(line + b"\n" for line in lines)
     marks = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     pieces = [data[start:end] for start, end in itertools.pairwise(marks)]
-    assert lines_of(pieces) == [line.strip() for line in lines if line.strip()]
+    assert lines_of(pieces) == [line.strip() for line in lines]
 
 
 def test_what_follows_the_last_newline_counts() -> None:
@@ -51,7 +51,7 @@ def test_what_follows_the_last_newline_counts() -> None:
 
 
 def test_a_carriage_return_belongs_to_the_line_end() -> None:
-    assert lines_of([b"one\r\n\r\ntwo\r\n"]) == [b"one", b"two"]
+    assert lines_of([b"one\r\n\r\ntwo\r\n"]) == [b"one", b"", b"two"]
 
 
 def test_a_line_that_is_too_long_is_read_past_and_its_ends_are_told() -> None:

@@ -410,6 +410,32 @@ def test_the_librarys_own_words_for_a_stopping_server_become_call_again(paths: P
         assert error_text(bench.next()) == "Backscroll restarted while this call was running. Call again."
 
 
+def test_a_stopping_engine_still_answers_what_it_has_while_new_calls_wait_for_the_next(paths: Paths) -> None:
+    with FakeEngine(paths) as engine, Bench(paths, call_wait_s=WAIT_S) as bench:
+        bench.open()
+        engine.withheld |= {"tools/call"}
+        engine.may_leave.clear()
+        session = engine.next_session()
+        bench.send({"id": 1, "method": "tools/call"})
+        engine.next_message("tools/call")
+        session.end_input()
+        bench.send({"id": 2, "method": "tools/list"})
+        assert result(bench.ask(3, "ping")) == {}  # answered by the relay itself: it knows that the engine is leaving
+        session.send(b'{"jsonrpc":"2.0","id":1,"result":{"late":true}}')
+        assert result(bench.next()) == {"late": True}
+        engine.may_leave.set()
+        assert bench.next()["id"] == 2
+
+
+def test_an_engine_that_neither_takes_nor_ends_is_cut_off(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay_module, "LEAVE_S", 0.0)
+    with FakeEngine(paths) as engine, Bench(paths, call_wait_s=WAIT_S) as bench:
+        engine.may_leave.clear()
+        engine.next_session().end_input()
+        assert result(bench.ask(1, "tools/list"))["version"] == "1.0"
+        engine.may_leave.set()
+
+
 def test_a_reply_meant_for_an_engine_of_before_is_not_given_to_the_next(paths: Paths) -> None:
     with FakeEngine(paths) as first, Bench(paths, call_wait_s=WAIT_S) as bench:
         first.next_session().send(b'{"jsonrpc":"2.0","id":1,"method":"roots/list"}')
