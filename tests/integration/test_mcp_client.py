@@ -210,7 +210,7 @@ def test_what_was_worked_on_needs_no_search_words(installation: Installation, er
         ("keyword_search", {"query": "x", "limit": "10"}, 'Call again with "limit": 10.'),
         ("keyword_search", {"quary": "x"}, 'Did you mean "query"?'),
         ("get_session", {"session_id": "99999999"}, "not_found: "),
-        ("search", {"query": "x"}, 'Call "keyword_search" instead.'),
+        ("keyword_serach", {"query": "x"}, 'Call "keyword_search" instead.'),
         ("keyword_search", {"query": "x", "when": "the day before"}, "invalid_argument: "),
     ],
 )
@@ -257,3 +257,27 @@ def test_status_tells_of_the_client_that_asks(installation: Installation, era: s
 
     assert reply["clients"] == 1
     assert reply["engine"]["state"] == "running"
+
+
+def test_a_decision_is_recorded_with_its_evidence_and_found_again(installation: Installation, era: str) -> None:
+    quote = "We settled on rotating refresh tokens"
+    record = {
+        "kind": "claim",
+        "claim_kind": "decision",
+        "title": "Refresh tokens rotate",
+        "body": "The shop rotates refresh tokens on each use.",
+        "attribution": {"by": "Dev"},
+        "evidence": [{"quote": quote, "session": AUTH}],
+    }
+
+    async def scenario(client: Client) -> tuple[str, dict[str, Any], dict[str, Any]]:
+        without = refused(await client.call_tool("knowledge_grep", {"query": "rotate"}))
+        written = structured(await client.call_tool("knowledge_create", {"record": record}))
+        found = structured(await client.call_tool("knowledge_grep", {"query": "rotates"}))
+        return without, written, found
+
+    without, written, found = installation.ask(era, scenario)
+
+    assert without.startswith("store_unavailable: ")
+    assert written
+    assert [row["title"] for row in found["rows"]] == ["Refresh tokens rotate"]
