@@ -15,6 +15,10 @@ def main() -> int:
         from engine.shim import main as relay  # noqa: PLC0415 - see above
 
         return relay(sys.argv[2:])
+    if sys.argv[1:2] == ["embed-worker"]:  # how the frozen program starts its own worker (engine/embed/client.py)
+        from engine.embed.worker import main as embed  # noqa: PLC0415 - see above
+
+        return embed(sys.argv[2:])
     from engine.cli.app import main as command_line  # noqa: PLC0415 - see above
 
     return command_line(sys.argv[1:])

@@ -49,7 +49,7 @@ from engine.search import scope
 from engine.search.scope import InView
 from engine.search.searcher import Searcher
 from engine.search.semantic import SemanticLeg
-from engine.store import archived, coverage, files, reading
+from engine.store import archived, coverage, files, generations, reading
 from engine.store import filters as store_filters
 from engine.store.usage_sums import UsageSums
 from engine.usage.pricing import Prices
@@ -528,23 +528,33 @@ class EngineApi:
             groups, total = coverage.by_project(connection, page.limit, page.offset)
             rows = tuple(
                 CoverageRow(
-                    project=each.name, chunks=each.chunks, embedded=0, messages=each.messages, sessions=each.sessions,
-                    percent=0.0,
+                    project=each.name,
+                    chunks=each.chunks,
+                    embedded=each.embedded,
+                    messages=each.messages,
+                    sessions=each.sessions,
+                    percent=generations.percent(each.chunks - each.excluded, each.embedded),
                 )
                 for each in groups
-            )  # fmt: skip
+            )
             return rows, total
         if by == "day":
             days: dict[str, list[int]] = {}
-            for quarter, chunks, messages in coverage.by_quarter_hour(connection):
-                sums = days.setdefault(when.local_day(quarter * 900_000, self._zone).isoformat(), [0, 0])
-                sums[0] += chunks
-                sums[1] += messages
+            for quarter, *counted in coverage.by_quarter_hour(connection):
+                sums = days.setdefault(when.local_day(quarter * 900_000, self._zone).isoformat(), [0, 0, 0, 0])
+                for index, count in enumerate(counted):
+                    sums[index] += count
             names = sorted(days, reverse=True)
             shown = names[page.offset : page.offset + page.limit]
             return tuple(
-                CoverageRow(day=name, chunks=days[name][0], embedded=0, messages=days[name][1], percent=0.0)
-                for name in shown
+                CoverageRow(
+                    day=name,
+                    chunks=chunks,
+                    embedded=embedded,
+                    messages=messages,
+                    percent=generations.percent(chunks - excluded, embedded),
+                )
+                for name, (chunks, messages, embedded, excluded) in ((name, days[name]) for name in shown)
             ), len(names)
         return None, None
 

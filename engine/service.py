@@ -43,6 +43,11 @@ from engine.core.settings import RootSetting, save_setting
 from engine.core.when import iso
 from engine.core.workers import Worker
 from engine.core.zone import zone_of
+from engine.embed.client import WorkerClient, worker_command
+from engine.embed.health import Health
+from engine.embed.loop import EmbeddingLoop, EmbedOptions
+from engine.embed.messages import WorkerOptions
+from engine.embed.power import on_battery
 from engine.ingest.pipeline import Ingestor
 from engine.ingest.scanner import existing_roots
 from engine.ingest.watcher import Watcher
@@ -53,12 +58,12 @@ from engine.usage.recorder import UsageRecorder
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
 
     from engine.core.clock import Clock
     from engine.core.paths import Paths
     from engine.core.settings import Settings
-    from engine.ingest.pipeline import IngestProgress
+    from engine.ingest.progress import IngestProgress
     from engine.ipc.calls import Progress
     from engine.ipc.protocol import JsonObject, JsonValue
     from engine.ipc.server import IpcServer
@@ -95,6 +100,7 @@ class Engine:
         clock: Time.
         roots: Transcript roots; None finds them from the environment, the home folder and the settings.
         has_window: It runs inside the app, which shows its window when asked and gives way to nobody.
+        worker: Command of the embedding worker; None is our own program.
     """
 
     def __init__(
@@ -105,6 +111,7 @@ class Engine:
         *,
         roots: tuple[Root, ...] | None = None,
         has_window: bool = False,
+        worker: Sequence[str] | None = None,
     ) -> None:
         self.paths = paths
         self.settings = settings
@@ -127,9 +134,26 @@ class Engine:
             is_excluded=_exclusion(settings.transcripts_exclude_projects),
             observer=UsageRecorder(),
         )
-        self._watcher = Watcher(self._ingestor, self._roots, clock)
+        self._watcher = Watcher(self._ingestor, lambda: existing_roots(self._roots()), clock)
         self._pause = Pause(
             "engine-pause", clock, apply=self._rest, on_change=lambda: self.events.publish(StatusChanged())
+        )
+        self._health = Health(clock)
+        self._embedding = EmbeddingLoop(
+            self._writer,
+            self._readers,
+            WorkerClient(worker or worker_command(WorkerOptions(settings.embedding_threads)), on_death=self._health.died),
+            self._health,
+            options=EmbedOptions(
+                enabled=settings.embedding_enabled,
+                model=settings.embedding_model,
+                idle_unload_s=settings.embedding_idle_unload_minutes * 60.0,
+                on_battery=settings.embedding_on_battery,
+            ),
+            clock=clock,
+            on_change=lambda: self.events.publish(StatusChanged()),
+            on_rest=lambda: self.api.leg.rest(),
+            on_battery=on_battery,
         )
         self._workers: list[Worker] = []
         self._queries: ThreadPoolExecutor | None = None
@@ -138,7 +162,15 @@ class Engine:
         self._job: Job | None = None
         self._jobs = 0
         self._last_client_at = 0.0
-        self.api = EngineApi(self._readers, paths=paths, settings=settings, zone=self._zone, clock=clock, control=self)
+        self.api = EngineApi(
+            self._readers,
+            paths=paths,
+            settings=settings,
+            zone=self._zone,
+            clock=clock,
+            control=self,
+            embedder=self._embedding,
+        )
 
     # Life ------------------------------------------------------------------------------------------------------
 
@@ -177,6 +209,7 @@ class Engine:
             if watch:
                 self._begin("engine-ingest", self._ingestor.run)
                 self._begin("engine-watch", self._watcher.run)
+                self._begin("engine-embed", self._embedding.run)
             if watch if serve is None else serve:
                 self._open_door()
         except BaseException:
@@ -200,6 +233,7 @@ class Engine:
             worker.stopping.set()
         self._pause.close()
         self._ingestor.close()
+        self._embedding.close()
         late += [worker.name for worker in reversed(self._workers) if not worker.stop()]
         self.api.close()
         if not self._writer.close():
@@ -214,7 +248,7 @@ class Engine:
     def run_once(
         self,
         *,
-        until: Literal["keyword", "all"] = "all",  # noqa: ARG002 - embedding comes with search by meaning
+        until: Literal["keyword", "all"] = "all",
         on_progress: Callable[[IngestProgress], None] | None = None,
     ) -> IngestProgress:
         """Read everything there is, on the caller's thread, and return when it is searchable.
@@ -237,7 +271,13 @@ class Engine:
             raise progress.problem
         if on_progress is not None:
             on_progress(progress)
+        if until == "all":
+            self._embedding.drain()
         return progress
+
+    def warm(self) -> None:
+        """Load the embedding model now, because a question is likely soon. Returns at once."""
+        self._embedding.warm()
 
     def pause(self, for_s: float | None = None) -> PauseReply:
         """Stop indexing after the present file.
@@ -257,8 +297,10 @@ class Engine:
     def _rest(self, rests: bool) -> None:  # noqa: FBT001 - the signature that Pause calls
         if rests:
             self._ingestor.pause()
+            self._embedding.pause()
         else:
             self._ingestor.resume()
+            self._embedding.resume()
 
     def _paused_until(self) -> str | None:
         until = self._pause.until
@@ -268,7 +310,7 @@ class Engine:
     def idle_s(self) -> float:
         """For how long no client has been connected and nothing was left to do. 0 while there is one."""
         now = self._clock.monotonic()
-        busy = self._ingestor.progress.files_pending and not self._ingestor.is_paused
+        busy = (self._ingestor.progress.files_pending or self._embedding.is_busy) and not self._ingestor.is_paused
         if self.clients() or busy:
             self._last_client_at = now
         return now - self._last_client_at
@@ -300,6 +342,7 @@ class Engine:
 
     def _serve_session(self, session: Session) -> None:
         if self._sessions is not None:
+            self._embedding.warm()
             self._sessions.serve(session, caller=_caller(session.client, is_model=True), toolset=session.client.toolset)
 
     def _answer(
@@ -335,6 +378,7 @@ class Engine:
     def _committed(self, results: tuple[BatchResult, ...]) -> None:
         sessions = tuple({session for result in results for session in result.sessions})
         self.events.publish(ChunksAdded(sum(result.chunks for result in results), sessions))
+        self._embedding.notify()
 
     # Roots -----------------------------------------------------------------------------------------------------
 
@@ -391,7 +435,7 @@ class Engine:
 
     def embedding_status(self) -> EmbeddingStatus:
         """What embedding is doing."""
-        return EmbeddingStatus(state="off", backlog=0, reason="This version searches by words only.")
+        return self._embedding.status()
 
     def notices(self) -> tuple[Notice, ...]:
         """What the person should know, with what to do."""
@@ -404,6 +448,15 @@ class Engine:
         problem = self._ingestor.progress.problem
         if isinstance(problem, StorageFailure):
             found.append(Notice(id=problem.code, text=f"{problem.title}. {problem.message}", hint=problem.hint))
+        embedding = self._embedding.problem
+        if embedding is not None:
+            found.append(
+                Notice(
+                    id="embedding",
+                    text=f"Search by meaning is off, words only. {embedding}",
+                    hint="It is tried again after ten minutes, and at once by `backscroll resume`.",
+                )
+            )
         if not existing_roots(self._roots()):
             found.append(
                 Notice(

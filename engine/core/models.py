@@ -421,9 +421,12 @@ class Coverage:
     embedded: int
     vectors: int
     percent: float
+    """Of the chunks that can be embedded: calls of Backscroll itself never are."""
     archived_bytes: int
     lines: LineCounts
     problems: tuple[Problem, ...]
+    failed: int | None = None
+    """Chunks whose embedding was given up after the worker died over them twice."""
     by: tuple[CoverageRow, ...] | None = None
     total: int | None = None
     next_offset: int | None = None

@@ -14,7 +14,7 @@ from engine.search.snippets import snippet_of
 from engine.store import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from zoneinfo import ZoneInfo
 
     from engine.search.query import Query
@@ -25,13 +25,27 @@ if TYPE_CHECKING:
 EXCHANGE_CHARACTERS = 200
 
 
-def make_hits(connection: Connection, ranked: Sequence[Ranked], query: Query | None, zone: ZoneInfo) -> tuple[Hit, ...]:
-    """Return the hits of ranked chunks, in their order. Chunks deleted meanwhile are missing."""
+def make_hits(
+    connection: Connection,
+    ranked: Sequence[Ranked],
+    query: Query | None,
+    zone: ZoneInfo,
+    passages: Mapping[int, tuple[int, int]] | None = None,
+) -> tuple[Hit, ...]:
+    """Return the hits of ranked chunks, in their order. Chunks deleted meanwhile are missing.
+
+    Args:
+        connection: One state of the database.
+        ranked: Chunks.
+        query: Its words are marked in snippets.
+        zone: Of timestamps.
+        passages: Stretch of a chunk that the snippet is to be taken from, where one is nearest in meaning.
+    """
     rows = reading.chunk_rows(connection, [each.chunk for each in ranked])
     ends = reading.exchange_ends(connection, [row.exchange for row in rows.values() if _needs_exchange(row)])
     sessions = reading.sessions_by_id(connection, [row.session for row in rows.values()])
     also = reading.other_sessions(connection, [row.message for row in rows.values()])
-    around = _Around(ends, sessions, also, zone)
+    around = _Around(ends, sessions, also, zone, passages or {})
     return tuple(_hit(rows[each.chunk], each, query, around) for each in ranked if each.chunk in rows)
 
 
@@ -47,10 +61,12 @@ class _Around:
     sessions: dict[int, SessionInfo]
     also_in: dict[int, tuple[str, ...]]
     zone: ZoneInfo
+    passages: Mapping[int, tuple[int, int]]
 
 
 def _hit(row: ChunkRow, ranked: Ranked, query: Query | None, around: _Around) -> Hit:
-    snippet = snippet_of(row.text, query)
+    start, stop = around.passages.get(row.chunk, (0, len(row.text)))
+    snippet = snippet_of(row.text[start:stop], query)
     session = around.sessions.get(row.session)
     return Hit(
         chunk_id=chunk_id(row.key, row.block),

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.core.models import IndexShare, SearchMode, SearchReply
-from engine.search import fuzzy, scope
+from engine.search import fuzzy, meaning, scope
 from engine.search.hits import make_hits
 from engine.search.query import Query, read_query
 from engine.search.ranking import Ranking, RankingMemory, best_of_exchanges, rank
-from engine.store import coverage, words
+from engine.store import generations, words
+from engine.store.vectors import MAX_CANDIDATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from zoneinfo import ZoneInfo
 
     from engine.core.clock import Clock
-    from engine.core.models import Caller, SearchRequest
+    from engine.core.models import Caller, Mode, SearchRequest
     from engine.search.scope import InView, Scope
+    from engine.search.semantic import SemanticLeg
     from engine.store.connection import Connection
 
 MAX_LIMIT = 500
@@ -34,6 +36,14 @@ class _Answer:
     corrected: bool
     low_signal: int
     in_view: int
+    realised: Mode = "keyword"
+    reason: str | None = None
+    passages: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    """Where the snippets of hits found by their meaning are taken from."""
+    may_go_on: bool = False
+    """Further pages need a longer ranking."""
+    ends: bool = False
+    """Paging ends before the matches do."""
 
 
 class Searcher:
@@ -44,15 +54,23 @@ class Searcher:
         clock: Now.
         apart: `privacy.projects_apart`.
         files_pending: How many transcripts still wait to be read.
+        leg: Search by meaning.
     """
 
     def __init__(
-        self, *, zone: ZoneInfo, clock: Clock, apart: tuple[str, ...], files_pending: Callable[[], int]
+        self,
+        *,
+        zone: ZoneInfo,
+        clock: Clock,
+        apart: tuple[str, ...],
+        files_pending: Callable[[], int],
+        leg: SemanticLeg,
     ) -> None:
         self._zone = zone
         self._clock = clock
         self._apart = apart
         self._files_pending = files_pending
+        self._leg = leg
         self._memory = RankingMemory(clock)
 
     def search(
@@ -79,38 +97,45 @@ class Searcher:
         limit = min(request.limit, MAX_LIMIT)
         ranking = answer.ranking
         page = range(request.offset, min(len(ranking), request.offset + limit))
-        hits = make_hits(connection, [ranking.entry(index) for index in page], answer.query, self._zone)
+        entries = [ranking.entry(index) for index in page]
+        hits = make_hits(connection, entries, answer.query, self._zone, answer.passages)
         following = request.offset + limit
         projects = None
         if not len(ranking) and request.filters.project is not None and query.terms:
             everywhere = replace(where.chunks, folders=None)
             projects = words.projects_with(connection, answer.query.strict, everywhere, 3) or None
-        chunks = coverage.chunk_count(connection)
+        chunks, embedded, percent = generations.share(connection)
         return SearchReply(
             note=self._note(query, answer, where, projects),
             hits=hits,
             total=len(ranking),
-            next_offset=following if following < len(ranking) else None,
-            mode=SearchMode(requested=request.mode, realised="keyword"),
-            coverage=IndexShare(chunks=chunks, embedded=0, percent=0.0 if chunks else 100.0),
+            next_offset=following if following < len(ranking) or answer.may_go_on else None,
+            mode=SearchMode(requested=request.mode, realised=answer.realised, reason=answer.reason),
+            coverage=IndexShare(chunks=chunks, embedded=embedded, percent=percent),
             range=where.range,
             excluded=answer.in_view or None,
             corrected_query=answer.query.text if answer.corrected else None,
             low_signal_matches=answer.low_signal or None,
             limit_applied=MAX_LIMIT if request.limit > MAX_LIMIT else None,
             projects=projects,
+            total_is="candidates" if request.mode != "keyword" else None,
         )
 
     def _answer(self, connection: Connection, request: SearchRequest, query: Query, where: Scope) -> _Answer:
         # Not the resolved span: "24h" begins later on page two.
         key = (
-            query, request.filters, request.fuzzy_fallback, request.group, where.chunks.folders,
+            request.mode, query, request.filters, request.fuzzy_fallback, request.group, request.rerank,
+            where.chunks.folders,
             where.chunks.hidden_folders, where.chunks.in_view_session,
         )  # fmt: skip
         if request.offset:
             kept = self._memory.get(key)
-            if kept is not None and isinstance(kept.extra, _Answer):
+            if kept is not None and isinstance(kept.extra, _Answer) and _reaches(kept.extra, request):
                 return kept.extra
+        if request.mode != "keyword":
+            answer = self._by_meaning(connection, request, query, where)
+            self._memory.put(key, answer.ranking, answer)
+            return answer
         answer = self._strict(connection, query, where, request.group, corrected=False)
         if not len(answer.ranking) and not answer.low_signal and not answer.in_view and request.fuzzy_fallback:
             other = fuzzy.corrected(connection, query)
@@ -120,6 +145,16 @@ class Searcher:
                     answer = second
         self._memory.put(key, answer.ranking, answer)
         return answer
+
+    def _by_meaning(self, connection: Connection, request: SearchRequest, query: Query, where: Scope) -> _Answer:
+        if not query.terms or where.no_such_project:
+            return _Answer(rank((), 0), query, False, 0, 0)
+        found = meaning.answer(connection, request, query, where, self._leg, int(self._clock.now() * 1000))
+        hidden = words.hidden(connection, query.strict, where.chunks)
+        return _Answer(
+            found.ranking, found.query, found.corrected, hidden.low_signal, hidden.in_view, found.realised, found.reason,
+            found.passages, found.may_go_on, found.ends,
+        )  # fmt: skip
 
     def _strict(
         self, connection: Connection, query: Query, where: Scope, group: str | None, *, corrected: bool
@@ -136,8 +171,12 @@ class Searcher:
         if not query.terms:
             return "The query holds no word that can be searched; use letters, digits or a file name."
         parts: list[str] = []
-        if answer.corrected:
+        if answer.corrected and answer.passages:
+            parts.append("A word that stands nowhere was corrected; these hits are for corrected_query.")
+        elif answer.corrected:
             parts.append("Nothing matched as typed; these hits are for corrected_query.")
+        if answer.ends:
+            parts.append(f"Search by meaning ranks the nearest {MAX_CANDIDATES:,} passages; use filters to go on.")
         if query.ignored:
             parts.append(f"Only the first {len(query.terms)} words were searched.")
         if not len(answer.ranking):
@@ -146,6 +185,10 @@ class Searcher:
         if pending:
             parts.append(f"{pending} transcripts are still being read; an answer may be missing.")
         return " ".join(part for part in parts if part) or None
+
+
+def _reaches(answer: _Answer, request: SearchRequest) -> bool:
+    return not answer.may_go_on or request.offset + request.limit <= len(answer.ranking)
 
 
 def _why_empty(query: Query, answer: _Answer, where: Scope, projects: tuple[str, ...] | None) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engine.core.models import Kind, Role
 from engine.store.codes import KINDS, ROLES
 from engine.store.connection import one_row
+from engine.store.generations import EMBEDDED, EXCLUDED
 
 if TYPE_CHECKING:
     import apsw
@@ -86,13 +87,20 @@ class GroupCounts:
     chunks: int
     messages: int
     sessions: int
+    embedded: int
+    excluded: int
+    """Chunks that are never embedded: our own calls."""
+
+
+_STATES = """LEFT JOIN embedded e ON e.chunk_id = c.id AND e.generation = (SELECT id FROM generations WHERE answers)"""
 
 
 def by_project(connection: apsw.Connection, limit: int, offset: int) -> tuple[tuple[GroupCounts, ...], int]:
     """Return the numbers of each project, largest first, and how many projects there are."""
     rows = connection.execute(
-        """SELECT coalesce(p.path, ''), count(*), count(DISTINCT c.message_id), count(DISTINCT c.session_id)
-           FROM chunks c LEFT JOIN folders f ON f.id = c.folder_id LEFT JOIN projects p ON p.id = f.project_id
+        f"""SELECT coalesce(p.path, ''), count(*), count(DISTINCT c.message_id), count(DISTINCT c.session_id),
+             coalesce(sum(e.state = {EMBEDDED}), 0), coalesce(sum(e.state = {EXCLUDED}), 0)
+           FROM chunks c {_STATES} LEFT JOIN folders f ON f.id = c.folder_id LEFT JOIN projects p ON p.id = f.project_id
            GROUP BY p.path ORDER BY count(*) DESC, p.path LIMIT ? OFFSET ?""",
         (limit, offset),
     )
@@ -103,13 +111,17 @@ def by_project(connection: apsw.Connection, limit: int, offset: int) -> tuple[tu
     return tuple(GroupCounts(*row) for row in rows), int(total)
 
 
-def by_quarter_hour(connection: apsw.Connection) -> tuple[tuple[int, int, int], ...]:
-    """Return (quarter of an hour since 1970, chunks, messages): small enough to be summed into any zone's days."""
+def by_quarter_hour(connection: apsw.Connection) -> tuple[tuple[int, int, int, int, int], ...]:
+    """Return (quarter of an hour since 1970, chunks, messages, embedded chunks, excluded chunks).
+
+    Small enough to be summed into any zone's days.
+    """
     return tuple(
-        (row[0], row[1], row[2])
+        (row[0], row[1], row[2], row[3], row[4])
         for row in connection.execute(
-            """SELECT time_ms / 900000, count(*), count(DISTINCT message_id) FROM chunks WHERE time_ms IS NOT NULL
-               GROUP BY time_ms / 900000 ORDER BY 1"""
+            f"""SELECT c.time_ms / 900000, count(*), count(DISTINCT c.message_id),
+                  coalesce(sum(e.state = {EMBEDDED}), 0), coalesce(sum(e.state = {EXCLUDED}), 0)
+                FROM chunks c {_STATES} WHERE c.time_ms IS NOT NULL GROUP BY c.time_ms / 900000 ORDER BY 1"""
         )
     )
 

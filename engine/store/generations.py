@@ -63,7 +63,7 @@ CREATE TABLE passages (              -- one vector; its bits stand in bits_<gene
     scale REAL NOT NULL,
     codes BLOB NOT NULL
 );
-CREATE INDEX passages_chunk ON passages (chunk_id);
+CREATE INDEX passages_chunk ON passages (generation, chunk_id);
 
 CREATE TRIGGER chunk_waits AFTER INSERT ON chunks BEGIN
     INSERT INTO waiting SELECT id, new.id, new.signal, coalesce(new.time_ms, 0) FROM generations;
@@ -71,7 +71,7 @@ END;
 CREATE TRIGGER chunk_forgotten AFTER DELETE ON chunks BEGIN
     DELETE FROM waiting WHERE generation IN (SELECT id FROM generations) AND chunk_id = old.id;
     DELETE FROM embedded WHERE generation IN (SELECT id FROM generations) AND chunk_id = old.id;
-    DELETE FROM passages WHERE chunk_id = old.id;
+    DELETE FROM passages WHERE generation IN (SELECT id FROM generations) AND chunk_id = old.id;
 END;
 """
 
@@ -154,9 +154,7 @@ def open_generation(connection: apsw.Connection, identity: ModelIdentity, folder
               UPDATE generations SET removed = removed + 1 WHERE id = {number};
             END"""
     )
-    connection.execute(
-        "INSERT INTO waiting SELECT ?, id, signal, coalesce(time_ms, 0) FROM chunks", (number,)
-    )
+    connection.execute("INSERT INTO waiting SELECT ?, id, signal, coalesce(time_ms, 0) FROM chunks", (number,))
     return next(each for each in generations(connection) if each.id == number)
 
 
@@ -165,7 +163,7 @@ def drop_generation(connection: apsw.Connection, number: int) -> None:
     connection.execute(f"DROP TRIGGER IF EXISTS passage_forgotten_{int(number)}")
     connection.execute(f"DROP TABLE IF EXISTS bits_{int(number)}")
     for table in ("passages", "embedded", "waiting"):
-        connection.execute(f"DELETE FROM {table} WHERE generation = ?", (number,))  # noqa: S608 - tables named above
+        connection.execute(f"DELETE FROM {table} WHERE generation = ?", (number,))
     connection.execute("DELETE FROM generations WHERE id = ?", (number,))
 
 
@@ -249,6 +247,12 @@ def embedding_counts(connection: apsw.Connection, generation: int) -> EmbeddingC
     )
     vectors = connection.execute("SELECT count(*) FROM passages WHERE generation = ?", (generation,)).fetchone()[0]
     return EmbeddingCounts(states.get(EMBEDDED, 0), states.get(FAILED, 0), states.get(EXCLUDED, 0), int(vectors))
+
+
+def answering_counts(connection: apsw.Connection) -> EmbeddingCounts:
+    """Return how far the answering generation has come; nothing before the first model was loaded."""
+    current = answering(connection)
+    return EmbeddingCounts() if current is None else embedding_counts(connection, current.id)
 
 
 def share(connection: apsw.Connection) -> tuple[int, int, float]:

@@ -30,7 +30,7 @@ SAMPLE = ROOT / "assets" / "sample" / "projects"
 
 
 def index(paths: Paths, root: Path) -> None:
-    engine = Engine(paths, Settings(), SystemClock(), roots=(Root(root, "history"),))
+    engine = Engine(paths, Settings(embedding_enabled=False), SystemClock(), roots=(Root(root, "history"),))
     engine.start(watch=False)
     engine.run_once()
     assert engine.stop() == ()

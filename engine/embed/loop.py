@@ -1,0 +1,438 @@
+"""Embeds what has no vectors yet, answers questions with a vector, and starts and ends the worker as it is needed."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from engine.core.models import EmbeddingStatus
+from engine.embed.client import ModelRefused, WorkerClient, WorkerDied
+from engine.embed.health import Health
+from engine.embed.location import find_model, revision_of
+from engine.embed.pace import Pace
+from engine.store import generations, vectors
+from engine.transcripts.signals import is_own_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from engine.core.clock import Clock
+    from engine.core.vectors import ModelIdentity
+    from engine.embed.messages import Embedded, TextVectors
+    from engine.store.connection import Connection, ReaderPool
+    from engine.store.generations import Generation, WaitingChunk
+    from engine.store.writer import StoreWriter
+
+logger = logging.getLogger(__name__)
+
+BATCH_CHUNKS = 128
+BATCH_CHARACTERS = 120_000
+"""One batch is written in one transaction and lost with its worker: two to five seconds of work, and enough passages
+that those of like length can share a stride."""
+
+POWER_CHECK_S = 60.0
+
+State = Literal["off", "waiting", "loading", "embedding", "idle", "paused", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedOptions:
+    """What the settings say about embedding."""
+
+    enabled: bool = True
+    model: str = "bundled"
+    idle_unload_s: float = 600.0
+    on_battery: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """A question as a vector."""
+
+    vector: bytes
+    """float32, length 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoVector:
+    """Why there is none, one sentence for the reply."""
+
+    reason: str
+
+
+class EmbeddingLoop:
+    """The engine's embedding: one thread runs `run`, any thread may ask the rest.
+
+    Args:
+        writer: The single writer.
+        readers: Read-only connections.
+        client: The worker.
+        health: Told of the worker's deaths by whoever made the client.
+        options: Settings.
+        clock: Time.
+        on_change: Called when what `status` shows has changed.
+        on_rest: Called when nobody has asked for so long that the worker is ended.
+        on_battery: Asked at most once a minute.
+    """
+
+    def __init__(
+        self,
+        writer: StoreWriter,
+        readers: ReaderPool,
+        client: WorkerClient,
+        health: Health,
+        *,
+        options: EmbedOptions,
+        clock: Clock,
+        on_change: Callable[[], None],
+        on_rest: Callable[[], None],
+        on_battery: Callable[[], bool],
+    ) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._client = client
+        self._health = health
+        self._options = options
+        self._clock = clock
+        self._on_change = on_change
+        self._on_rest = on_rest
+        self._on_battery = on_battery
+        self._power: tuple[float, bool] | None = None
+        self._pace = Pace(clock)
+        self._wake = threading.Event()
+        self._paused = threading.Event()
+        self._closed = False
+        self._target: ModelIdentity | None = None
+        self._busy = False
+        self._loading: Future[object] | None = None
+        self._last_used = clock.monotonic()
+
+    # Asked by other threads --------------------------------------------------------------------------------------
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a batch is under way."""
+        return self._busy
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no search by meaning though it is switched on, None when nothing is wrong."""
+        if not self._options.enabled:
+            return None
+        return self._missing() if self._folder() is None else self._health.problem
+
+    def notify(self) -> None:
+        """Say that there are new chunks."""
+        self._wake.set()
+
+    def warm(self) -> None:
+        """Load the model now, because a question is likely soon. Returns at once."""
+        folder = self._folder()
+        if not self._options.enabled or folder is None or self._health.problem is not None:
+            return
+        self._last_used = self._clock.monotonic()
+        if not self._client.is_running:
+            self._loading = self._client.load(str(folder))  # pyright: ignore[reportAttributeAccessIssue] - only waited for
+            self._wake.set()
+
+    def pause(self) -> None:
+        """Stop embedding after the present batch. Questions are still answered."""
+        self._paused.set()
+        self._wake.set()
+
+    def resume(self) -> None:
+        """Go on, and try again what gave up."""
+        self._paused.clear()
+        self._health.forgive()
+        self._wake.set()
+
+    def embed_query(self, text: str, generation: Generation, timeout_s: float) -> QueryVector | NoVector:
+        """Return a question as a vector of a generation's model, or say why not within the time.
+
+        Args:
+            text: The question.
+            generation: Whose vectors it will be compared with.
+            timeout_s: How long the caller can wait.
+        """
+        if not self._options.enabled:
+            return NoVector("Search by meaning is switched off (setting embedding.enabled).")
+        problem = self._health.problem
+        if problem is not None:
+            return NoVector(problem)
+        self._last_used = self._clock.monotonic()
+        reply: Embedded | None = None
+        for attempt in (1, 2):
+            try:
+                reply = self._client.embed_query(generation.folder, text).result(timeout_s)
+                break
+            except FutureTimeout:
+                return NoVector("The embedding model is still loading; ask again in a few seconds.")
+            except ModelRefused as exc:
+                self._health.refused(str(exc))
+                self._on_change()
+                return NoVector(str(exc))
+            except WorkerDied:
+                if attempt == 2 or self._health.problem is not None:
+                    return NoVector("The embedding worker ended while it read the question.")
+        if reply is None or reply.identity != generation.identity:
+            self._wake.set()
+            return NoVector("The embedding model was replaced by another one; everything is embedded anew.")
+        return QueryVector(reply.texts[0].vectors)
+
+    def status(self) -> EmbeddingStatus:
+        """Return what embedding is doing."""
+        with self._readers.connection() as connection:
+            left = self._left(connection)
+        problem = self._health.problem
+        state: State = "idle"
+        reason = None
+        if not self._options.enabled:
+            state, reason = "off", "Search by meaning is switched off (setting embedding.enabled)."
+        elif self._folder() is None:
+            state, reason = "failed", self._missing()
+        elif problem is not None:
+            state, reason = "failed", problem
+        elif self._paused.is_set():
+            state = "paused"
+        elif self._loading is not None and not self._loading.done():
+            state = "loading"
+        elif left and self._waits_for_power():
+            state, reason = "waiting", "Waiting for mains power (setting embedding.on_battery)."
+        elif self._busy:
+            state = "embedding"
+        elif left:
+            state = "waiting"
+        return EmbeddingStatus(
+            state=state, backlog=left, rate=self._pace.rate, eta_s=self._pace.eta_s(left), reason=reason
+        )
+
+    # The thread --------------------------------------------------------------------------------------------------
+
+    def run(self, stopping: threading.Event) -> None:
+        """Embed until stopped: the loop of the thread `engine-embed`."""
+        while not stopping.is_set() and not self._closed:
+            self._wake.clear()
+            if self.step():
+                continue
+            self._wake.wait(self._pause_s())
+        self._busy = False
+
+    def close(self) -> None:
+        """End the worker and let `run` return. What was under way is done again next time."""
+        self._closed = True
+        self._wake.set()
+        self._client.close()
+
+    def drain(self, on_progress: Callable[[EmbeddingStatus], None] | None = None) -> EmbeddingStatus:
+        """Embed everything on the caller's thread, as far as it goes, and return how it ended."""
+        while self.step():
+            if on_progress is not None:
+                on_progress(self.status())
+        return self.status()
+
+    def step(self) -> bool:
+        """Do one batch. False when there is nothing to do, or it may not be done now."""
+        try:
+            return self._step()
+        finally:
+            self._busy = False
+
+    def _step(self) -> bool:
+        folder = self._folder()
+        allowed = self._options.enabled and folder is not None and not self._paused.is_set()
+        if not allowed or folder is None or self._health.problem is not None or self._waits_for_power():
+            self._unload_when_idle()
+            return False
+        if not self._settle_target(folder):
+            self._unload_when_idle()
+            return False
+        with self._readers.connection() as connection:
+            known = generations.generations(connection)
+            for generation in known:
+                batch = generations.next_waiting(
+                    connection, generation.id, chunks=BATCH_CHUNKS, characters=BATCH_CHARACTERS
+                )
+                if batch:
+                    break
+            else:
+                generation, batch = None, ()
+        if generation is None:
+            if not self._complete(known):
+                self._unload_when_idle()
+                return False
+            return True
+        self._embed(generation, batch)
+        return True
+
+    # Models and generations --------------------------------------------------------------------------------------
+
+    def _folder(self) -> Path | None:
+        return find_model(self._options.model)
+
+    def _missing(self) -> str:
+        return f"The embedding model {self._options.model!r} is not installed."
+
+    def _settle_target(self, folder: Path) -> bool:
+        """Make sure that the generation of the configured model exists. False while there is nothing to embed."""
+        if self._target is not None:
+            return True
+        with self._readers.connection() as connection:
+            known = generations.generations(connection)
+            if not known and not self._left(connection):
+                return False
+        revision = revision_of(folder)
+        for each in known:
+            if each.folder == str(folder) and each.identity.revision == revision:
+                self._target = each.identity
+                return True
+        loading = self._client.load(str(folder))
+        self._loading = loading  # pyright: ignore[reportAttributeAccessIssue] - only waited for
+        self._on_change()
+        try:
+            loaded = loading.result()
+        except ModelRefused as exc:
+            self._health.refused(str(exc))
+            return False
+        except WorkerDied:
+            return False
+        finally:
+            self._on_change()
+        self._last_used = self._clock.monotonic()
+        self._writer.write(
+            lambda connection: generations.open_generation(connection, loaded.identity, str(folder), loaded.precision)
+        )
+        self._target = loaded.identity
+        return True
+
+    def _complete(self, known: Sequence[Generation]) -> bool:
+        """Let the new model's generation answer once nothing waits for it. True when that happened."""
+        for each in known:
+            if each.identity == self._target and not each.answers:
+                self._writer.write(lambda connection, number=each.id: generations.switch_to(connection, number))
+                self._on_change()
+                return True
+        return False
+
+    def _replaced(self, generation: Generation, found: Embedded) -> None:
+        """Another model lies where this generation's lay: its questions cannot be asked any more."""
+        logger.warning("The model of generation %d was replaced; embedding anew", generation.id)
+        self._target = None
+
+        def renew(connection: Connection) -> None:
+            fresh = generations.open_generation(connection, found.identity, generation.folder, "float32")
+            generations.switch_to(connection, fresh.id)
+
+        self._writer.write(renew)
+
+    # One batch ---------------------------------------------------------------------------------------------------
+
+    def _embed(self, generation: Generation, batch: Sequence[WaitingChunk]) -> None:
+        self._busy = True
+        started = self._clock.monotonic()
+        own = [each.chunk for each in batch if is_own_tool(each.tool)]
+        if own:
+            # Answers of Backscroll quote other sessions: they would be found as if said again.
+            self._writer.write(
+                lambda connection: generations.mark(connection, generation.id, own, generations.EXCLUDED)
+            )
+        rest = [each for each in batch if not is_own_tool(each.tool)]
+        hashes = {each.chunk: generations.text_hash(each.text) for each in rest}
+        made = self._copies(generation, rest, hashes)
+        new = [each for each in rest if each.text not in made]
+        if new:
+            texts = list(dict.fromkeys(each.text for each in new))
+            reply = self._ask(generation, texts, [each.chunk for each in new])
+            if reply is None:
+                rest = [each for each in rest if each.text in made]
+            else:
+                dimension = reply.identity.dimension
+                made.update(
+                    (text, _packed(vectors_, dimension)) for text, vectors_ in zip(texts, reply.texts, strict=True)
+                )
+        if rest:
+            chunks = {each.chunk: made[each.text] for each in rest}
+            self._writer.write(lambda connection: vectors.record(connection, generation.id, chunks, hashes))
+        self._last_used = self._clock.monotonic()
+        self._pace.add(started, len(rest) + len(own))
+        self._on_change()
+
+    def _copies(
+        self, generation: Generation, batch: Sequence[WaitingChunk], hashes: dict[int, int]
+    ) -> dict[str, Sequence[vectors.NewPassage]]:
+        """Return the passages of texts that another chunk has had embedded before."""
+        found: dict[str, Sequence[vectors.NewPassage]] = {}
+        with self._readers.connection() as connection:
+            for each in batch:
+                if each.text not in found:
+                    copied = vectors.copy_of(connection, generation.id, each.text, hashes[each.chunk])
+                    if copied is not None:
+                        found[each.text] = copied
+        return found
+
+    def _ask(self, generation: Generation, texts: Sequence[str], chunks: Sequence[int]) -> Embedded | None:
+        """Have texts embedded; None when they were given up or belong to another model by now."""
+        for attempt in (1, 2):
+            try:
+                future = self._client.embed(generation.folder, texts)
+                if self._loading is None or self._loading.done():
+                    self._loading = None
+                reply = future.result()
+            except ModelRefused as exc:
+                self._health.refused(str(exc))
+                return None
+            except WorkerDied:
+                if self._closed or self._health.problem is not None:
+                    return None
+                logger.warning("The worker died over %d chunks, attempt %d", len(chunks), attempt)
+                continue
+            if reply.identity != generation.identity:
+                self._replaced(generation, reply)
+                return None
+            return reply
+        self._writer.write(lambda connection: generations.mark(connection, generation.id, chunks, generations.FAILED))
+        return None
+
+    # Rest --------------------------------------------------------------------------------------------------------
+
+    def _left(self, connection: Connection) -> int:
+        known = generations.generations(connection)
+        if not known:
+            return generations.share(connection)[0]
+        return sum(generations.waiting_count(connection, each.id) for each in known)
+
+    def _unload_when_idle(self) -> None:
+        if self._client.is_running and self._idle_s() >= self._options.idle_unload_s:
+            self._client.unload()
+            self._on_rest()
+
+    def _idle_s(self) -> float:
+        return self._clock.monotonic() - self._last_used
+
+    def _pause_s(self) -> float | None:
+        """How long to sleep when nothing happens; None for as long as nothing happens."""
+        waits = [
+            self._health.wait_s,
+            max(1.0, self._options.idle_unload_s - self._idle_s()) if self._client.is_running else None,
+            POWER_CHECK_S if self._waits_for_power() else None,
+        ]
+        return min((each for each in waits if each is not None), default=None)
+
+    def _waits_for_power(self) -> bool:
+        if self._options.on_battery:
+            return False
+        now = self._clock.monotonic()
+        if self._power is None or now - self._power[0] >= POWER_CHECK_S:
+            self._power = (now, self._on_battery())
+        return self._power[1]
+
+
+def _packed(made: TextVectors, dimension: int) -> list[vectors.NewPassage]:
+    from engine.store.packing import pack, vectors_from  # noqa: PLC0415 - numpy: an engine that only reads words does without
+
+    packed = pack(vectors_from(made.vectors, dimension))
+    return [vectors.NewPassage(start, stop, vector) for (start, stop), vector in zip(made.ranges, packed, strict=True)]

@@ -1,0 +1,175 @@
+"""The one place that touches torch and sentence-transformers, and only inside the worker process.
+
+Importing this module imports neither; `SentenceModel` does, when it is made (4 to 6 s, 490 MB).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+
+from engine.core.vectors import ModelIdentity
+from engine.embed.location import revision_of
+from engine.embed.passages import Passage, passages_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    Vectors = npt.NDArray[np.float32]
+
+SELF_TEST_S = 0.4
+"""For each precision, where the processor does not say itself that bfloat16 is fast."""
+
+
+class Model(Protocol):
+    """A model, loaded."""
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """What its vectors are marked with."""
+        ...
+
+    @property
+    def precision(self) -> str:
+        """`float32` or `bfloat16`."""
+        ...
+
+    def passages(self, text: str) -> list[Passage]:
+        """Return the passages of a text, in order, at least one."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector of length 1 for each text."""
+        ...
+
+
+class _Tokenizer(Protocol):
+    """What is used of a tokenizer of `transformers`."""
+
+    is_fast: bool
+
+    def __call__(self, text: str, **options: Any) -> dict[str, Any]: ...
+
+    def num_special_tokens_to_add(self) -> int: ...
+
+
+class _Transformer(Protocol):
+    """What is used of `sentence_transformers.SentenceTransformer`."""
+
+    tokenizer: _Tokenizer
+    max_seq_length: int | None
+
+    def encode(self, sentences: list[str], **options: Any) -> npt.NDArray[Any]: ...
+
+    def to(self, dtype: Any) -> object: ...
+
+    def eval(self) -> object: ...
+
+
+class SentenceModel:
+    """A sentence-transformers model on the CPU.
+
+    Args:
+        folder: Of the model. Nothing is ever fetched from a hub.
+        threads: For the matrix products.
+        precision: `auto`, `float32` or `bfloat16`.
+
+    Raises:
+        OSError: The folder holds no model, or a damaged one.
+    """
+
+    def __init__(self, folder: str, *, threads: int, precision: str = "auto") -> None:
+        os.environ["HF_HUB_OFFLINE"] = os.environ["TRANSFORMERS_OFFLINE"] = "1"
+        os.environ["TOKENIZERS_PARALLELISM"] = "false"
+        os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
+        import torch  # noqa: PLC0415 - the heavy half of this program, for the worker only
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - as above
+
+        torch.set_num_threads(max(1, threads))
+        # `cpu`: initialising the Apple GPU from a background process hangs (architecture).
+        self._model = cast("_Transformer", SentenceTransformer(folder, device="cpu", local_files_only=True))
+        self._model.eval()
+        self._limit = max(8, (self._model.max_seq_length or 512) - self._model.tokenizer.num_special_tokens_to_add())
+        dimension = int(self.encode(["dimension"]).shape[1])
+        self._identity = ModelIdentity(model_name(folder), revision_of(Path(folder)), dimension, pooling_of(folder))
+        self._precision = self._choose(precision)
+        if self._precision == "bfloat16":
+            self._model.to(torch.bfloat16)
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """What its vectors are marked with."""
+        return self._identity
+
+    @property
+    def precision(self) -> str:
+        """`float32` or `bfloat16`."""
+        return self._precision
+
+    def passages(self, text: str) -> list[Passage]:
+        """Return the passages of a text, in order, at least one."""
+        encoded = self._model.tokenizer(
+            text, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False
+        )
+        tokens: list[tuple[int, int]] = encoded["offset_mapping"]
+        return passages_of(text, tokens, self._limit)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector of length 1 for each text."""
+        made = self._model.encode(
+            list(texts), batch_size=max(1, len(texts)), show_progress_bar=False, convert_to_numpy=True
+        )
+        vectors = np.asarray(made, dtype=np.float32)
+        # bfloat16 normalises to 3 digits only.
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.maximum(lengths, np.float32(1e-12))
+
+    def _choose(self, precision: str) -> str:
+        """bfloat16 is twice as fast where the processor multiplies it, and three times slower where it does not."""
+        if precision != "auto":
+            return precision
+        import torch  # noqa: PLC0415 - loaded already
+
+        if torch.cpu._is_avx512_bf16_supported():  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - torch has no public name for it
+            return "bfloat16"
+        usual = self._speed()
+        self._model.to(torch.bfloat16)
+        short = self._speed()
+        self._model.to(torch.float32)
+        return "bfloat16" if short > 1.1 * usual else "float32"
+
+    def _speed(self) -> float:
+        """Return passages a second."""
+        sample = ["which command did we use to build it, and why did the first one fail? " * 8] * 4
+        self.encode(sample)
+        started = time.perf_counter()
+        done = 0
+        while time.perf_counter() - started < SELF_TEST_S:
+            self.encode(sample)
+            done += len(sample)
+        return done / (time.perf_counter() - started)
+
+
+def model_name(folder: str) -> str:
+    """Return what a model is called: its folder's name, for the bundled one its package's."""
+    path = Path(folder)
+    return path.parent.name if path.name == "model" else path.name
+
+
+def pooling_of(folder: str) -> str:
+    """Return how a model makes one vector of many, as its folder says it."""
+    for config in sorted(Path(folder).glob("*_Pooling/config.json")):
+        fields: dict[str, Any] = json.loads(config.read_text(encoding="utf-8"))
+        if isinstance(fields.get("pooling_mode"), str):
+            return fields["pooling_mode"]
+        chosen = sorted(name.removeprefix("pooling_mode_") for name, value in fields.items() if value is True)
+        return "+".join(name for name in chosen if name != "include_prompt") or "mean"
+    return "mean"

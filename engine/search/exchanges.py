@@ -1,0 +1,235 @@
+"""Ranks whole exchanges (a prompt and all that answers it) and shows the best block of each: the hybrid search."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from engine.core.models import Kind
+from engine.search.fusion import Evidence, QuestionForm, fuse
+from engine.search.ranking import SIGNAL_BONUS
+from engine.search.stopwords import STOP_WORDS
+from engine.store import coverage, evidence, vectors, words
+from engine.store.codes import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from engine.search.query import Query, Term
+    from engine.search.scope import Scope
+    from engine.search.semantic import Meaning, SemanticLeg
+    from engine.store.connection import Connection
+    from engine.store.evidence import TermMatch
+    from engine.store.vectors import PassageMatch
+
+TOOL_RESULT_WEIGHT = 0.6
+"""Of a word found in a tool's result: printed by a program, said by nobody. From the issue's own measurement; 0.5 to 0.8
+are alike."""
+
+COMMON_TERM = 20_000
+"""A word in more chunks than this ranks nothing that rarer words do not rank better, and takes 0.1 s to look up."""
+
+LEXICAL_CANDIDATES = 150
+"""Exchanges that each leg may propose: no exchange beyond the 60th of one leg ended among the first ten of both."""
+
+PASSAGE_CANDIDATES = 600
+"""Passages asked of the vectors: about 150 exchanges."""
+
+BACKGROUND_SAMPLES = 400
+"""Passages that tell how near is near: the mean is then known to 0.004."""
+
+_IDENTIFIER = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|[_/\\:=@#$(){}\[\]<>]|\.\w|\d|^-\w|\w-\w")
+_ENDING = ".,:;?!"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockHit:
+    """The block of an exchange that is shown."""
+
+    chunk: int
+    exchange: int
+    score: float
+    signal: int
+    time_ms: int | None
+    similar: int
+    """How many further blocks of the exchange matched."""
+
+
+@dataclass(slots=True)
+class _Block:
+    """One block of a candidate."""
+
+    score: float = 0.0
+    cosine: float | None = None
+    covered: float = 0.0
+    signal: int = 1
+    time_ms: int | None = None
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """One exchange in the making."""
+
+    blocks: dict[int, _Block] = field(default_factory=lambda: defaultdict[int, _Block](_Block))
+    whole: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The answer: blocks best first, and the passages that show them."""
+
+    hits: tuple[BlockHit, ...]
+    passages: dict[int, tuple[int, int]]
+    """Best passage of each shown chunk (code points)."""
+
+
+def rank_exchanges(
+    connection: Connection, query: Query, where: Scope, leg: SemanticLeg, meaning: Meaning | None
+) -> Gathered:
+    """Return one block for each exchange that words or meaning find, best first.
+
+    Args:
+        connection: One state of the database.
+        query: Read.
+        where: Filters, applied before anything is ranked.
+        leg: Finds passages.
+        meaning: The question's vector; None to rank by words alone.
+    """
+    if where.no_such_project:
+        return Gathered((), {})
+    candidates: dict[int, _Candidate] = defaultdict(_Candidate)
+    terms = searched_terms(connection, query)
+    covered = _gather_words(connection, terms, where, candidates)
+    best = _best(candidates, LEXICAL_CANDIDATES)
+    nearest: dict[int, PassageMatch] = {}
+    form = QuestionForm(covered, identifier_share(terms))
+    prompts: dict[int, float] = {}
+    if meaning is not None:
+        matches = leg.nearest(connection, meaning, where, PASSAGE_CANDIDATES)
+        best |= {match.exchange for match in matches[:PASSAGE_CANDIDATES]}
+        matches += vectors.of_exchanges(connection, meaning.generation.id, meaning.vector, best, where.chunks)
+        nearest = _nearest(matches, candidates)
+        prompts = evidence.prompt_cosines(connection, meaning.generation.id, meaning.vector, best)
+        mean, spread = evidence.background(connection, meaning.generation.id, meaning.vector, BACKGROUND_SAMPLES)
+        form = replace(form, mean=mean, spread=spread)
+    sizes = evidence.exchange_sizes(connection, best, where.chunks)
+    found = {each: _evidence(candidates[each], sizes.get(each, 1), prompts.get(each)) for each in best}
+    scores = fuse(found, form)
+    hits = [_shown(each, candidates[each], scores[each]) for each in best]
+    hits.sort(key=lambda hit: (-hit.score, -(hit.time_ms or 0), -hit.chunk))
+    shown = {
+        hit.chunk: (nearest[hit.chunk].start, nearest[hit.chunk].stop) for hit in hits if hit.chunk in nearest
+    }
+    return Gathered(tuple(hits), shown)
+
+
+def searched_terms(connection: Connection, query: Query) -> list[tuple[Term, float]]:
+    """Return the terms that say what a question is about, each with its rarity (BM25's idf)."""
+    content = content_terms(query)
+    chunks = coverage.chunk_count(connection)
+    counted = [(term, _document_count(connection, term)) for term in content]
+    kept = [(term, count) for term, count in counted if count <= COMMON_TERM]
+    if not any(count for _, count in kept):
+        # All of them are common: the least common one must do.
+        known = sorted((count, index) for index, (_, count) in enumerate(counted) if count)
+        kept = [counted[index] for _, index in known[:1]] or counted
+    return [(term, math.log(1 + (chunks - count + 0.5) / (count + 0.5))) for term, count in kept]
+
+
+def content_terms(query: Query) -> tuple[Term, ...]:
+    """Return the terms without stop words, unless nothing would be left."""
+    return tuple(term for term in query.terms if not _is_stop_word(term)) or query.terms
+
+
+def identifier_share(terms: Sequence[tuple[Term, float]]) -> float:
+    """Return which share of the terms is something to be found exactly: identifiers, paths, numbers, quotations."""
+    if not terms:
+        return 0.0
+    exact = [term for term, _ in terms if term.is_phrase or _IDENTIFIER.search(term.text.rstrip(_ENDING))]
+    return len(exact) / len(terms)
+
+
+def _is_stop_word(term: Term) -> bool:
+    return not term.is_phrase and not term.is_prefix and all(word in STOP_WORDS for word in term.words)
+
+
+def _document_count(connection: Connection, term: Term) -> int:
+    """Return about how many chunks hold a term: of several words, as many as the rarest."""
+    return min(words.document_count(connection, word) for word in term.words)
+
+
+def _gather_words(
+    connection: Connection, terms: Sequence[tuple[Term, float]], where: Scope, candidates: dict[int, _Candidate]
+) -> float:
+    """Add what single words find, and return the largest share of the question that one block holds."""
+    total = sum(rarity for _, rarity in terms) or 1.0
+    covered = 0.0
+    for term, rarity in terms:
+        whole: dict[int, float] = {}
+        for match in evidence.term_matches(connection, term.expression, where.chunks):
+            score = _weighed(match)
+            block = candidates[match.exchange].blocks[match.chunk]
+            block.score += score
+            block.covered += rarity
+            block.signal, block.time_ms = match.signal, match.time_ms
+            covered = max(covered, block.covered)
+            whole[match.exchange] = max(score, whole.get(match.exchange, 0.0))
+        for exchange, score in whole.items():
+            candidates[exchange].whole += score
+    return min(1.0, covered / total)
+
+
+def _weighed(match: TermMatch) -> float:
+    return match.score * (TOOL_RESULT_WEIGHT if match.kind == KINDS[Kind.TOOL_RESULT] else 1.0)
+
+
+def _best(candidates: dict[int, _Candidate], count: int) -> set[int]:
+    """Return the exchanges that words put first."""
+    blocks = {each: max((block.score for block in found.blocks.values()), default=0.0) for each, found in candidates.items()}
+    best_block = max(blocks.values(), default=0.0) or 1.0
+    best_whole = max((found.whole for found in candidates.values()), default=0.0) or 1.0
+    ordered = sorted(
+        candidates, key=lambda each: (blocks[each] / best_block + candidates[each].whole / best_whole, each), reverse=True
+    )
+    return set(ordered[:count])
+
+
+def _nearest(matches: Iterable[PassageMatch], candidates: dict[int, _Candidate]) -> dict[int, PassageMatch]:
+    """Note how near each block is, and return its nearest passage."""
+    nearest: dict[int, PassageMatch] = {}
+    for match in matches:
+        known = nearest.get(match.chunk)
+        if known is None or match.cosine > known.cosine:
+            nearest[match.chunk] = match
+    for match in nearest.values():
+        block = candidates[match.exchange].blocks[match.chunk]
+        block.cosine, block.signal, block.time_ms = match.cosine, match.signal, match.time_ms
+    return nearest
+
+
+def _evidence(found: _Candidate, size: int, prompt: float | None) -> Evidence:
+    cosines = [block.cosine for block in found.blocks.values() if block.cosine is not None]
+    return Evidence(
+        block=max((block.score for block in found.blocks.values()), default=0.0),
+        whole=found.whole,
+        passage=max(cosines, default=None),
+        prompt=prompt,
+        size=max(1, size),
+    )
+
+
+def _shown(exchange: int, found: _Candidate, score: float) -> BlockHit:
+    """Return the block that shows best why an exchange was found: near, full of the words, and said by somebody."""
+    best_score = max((block.score for block in found.blocks.values()), default=0.0) or 1.0
+    best_cosine = max((block.cosine or 0.0 for block in found.blocks.values()), default=0.0) or 1.0
+
+    def value(block: _Block) -> float:
+        together = block.score / best_score + max(0.0, block.cosine or 0.0) / best_cosine
+        return together * (1 + SIGNAL_BONUS[block.signal])
+
+    chunk, block = max(found.blocks.items(), key=lambda item: (value(item[1]), -item[0]))
+    matched = sum(1 for each in found.blocks.values() if each.score > 0)
+    return BlockHit(chunk, exchange, score, block.signal, block.time_ms, max(0, matched - (block.score > 0)))

@@ -1,0 +1,130 @@
+"""Search by meaning: a question becomes a vector, the nearest passages are found among the allowed ones.
+
+Without a model, without vectors, or while the model is loading, it says why instead: the caller goes on with words.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from engine.store import generations, vectors
+
+if TYPE_CHECKING:
+    from engine.search.scope import Scope
+    from engine.store.bitcopy import BitCopy
+    from engine.store.connection import Connection
+    from engine.store.generations import Generation
+    from engine.store.packing import Floats
+    from engine.store.vectors import PassageMatch
+
+COPY_FROM_VECTORS = 32_768
+"""From so many vectors on the bits are searched in memory: `vec0` takes 20 ms up to here, and ten times as long as the
+copy beyond (tests/benchmarks/vectors)."""
+
+_MAX_REMEMBERED = 64
+"""Vectors of the last questions: another page, another filter or one more key stroke needs no model."""
+
+
+class QueryVector(Protocol):
+    """A question as a vector."""
+
+    @property
+    def vector(self) -> bytes:
+        """float32, length 1."""
+        ...
+
+
+class NoVector(Protocol):
+    """Why there is none."""
+
+    @property
+    def reason(self) -> str:
+        """One sentence for the reply."""
+        ...
+
+
+class QueryEmbedder(Protocol):
+    """Makes vectors of questions, by the model of a generation."""
+
+    def embed_query(self, text: str, generation: Generation, timeout_s: float) -> QueryVector | NoVector:
+        """Return the vector, or why there is none within the time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A question, understood."""
+
+    generation: Generation
+    vector: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class NoMeaning:
+    """Why a question can only be answered by its words."""
+
+    reason: str
+
+
+class SemanticLeg:
+    """Finds passages by meaning.
+
+    Args:
+        embedder: None where there is no engine to ask.
+        wait_s: How long a cold model may delay an answer (`search.semantic_wait_s`).
+    """
+
+    def __init__(self, embedder: QueryEmbedder | None, *, wait_s: float) -> None:
+        self._embedder = embedder
+        self._wait_s = wait_s
+        self._lock = threading.Lock()
+        self._remembered: OrderedDict[tuple[int, str], bytes] = OrderedDict()
+        self._copy: BitCopy | None = None
+
+    def understand(self, connection: Connection, text: str) -> Meaning | NoMeaning:
+        """Return a question's vector, or why there is none."""
+        from engine.store.packing import vectors_from  # noqa: PLC0415 - numpy: a search by words does without
+
+        if self._embedder is None:
+            return NoMeaning("No engine is running, so there is no model to ask.")
+        generation = generations.answering(connection)
+        if generation is None:
+            return NoMeaning("Nothing is embedded yet.")
+        key = (generation.id, text)
+        with self._lock:
+            known = self._remembered.get(key)
+        if known is None:
+            made = self._embedder.embed_query(text, generation, self._wait_s)
+            reason: str | None = getattr(made, "reason", None)
+            if reason is not None:
+                return NoMeaning(reason)
+            known = made.vector  # pyright: ignore[reportAttributeAccessIssue] - the other one has a reason
+            with self._lock:
+                self._remembered[key] = known
+                while len(self._remembered) > _MAX_REMEMBERED:
+                    self._remembered.popitem(last=False)
+        return Meaning(generation, vectors_from(known, generation.identity.dimension)[0])
+
+    def nearest(self, connection: Connection, meaning: Meaning, where: Scope, wanted: int) -> tuple[PassageMatch, ...]:
+        """Return the allowed passages nearest to a question, nearest first."""
+        if where.no_such_project:
+            return ()
+        generation = meaning.generation
+        if vectors.vectors_ever(connection) < COPY_FROM_VECTORS:
+            return vectors.nearest(connection, generation.id, meaning.vector, where.chunks, wanted)
+        with self._lock:
+            if self._copy is None:
+                from engine.store.bitcopy import BitCopy  # noqa: PLC0415 - for large histories only
+
+                self._copy = BitCopy()
+            copy = self._copy
+        return copy.nearest(connection, generation, meaning.vector, where.chunks, wanted)
+
+    def rest(self) -> None:
+        """Give memory back; called when nobody has asked for a while."""
+        with self._lock:
+            if self._copy is not None:
+                self._copy.drop()

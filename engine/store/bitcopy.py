@@ -1,0 +1,135 @@
+"""A copy of the bit codes in memory, for histories in which `vec0` alone would take too long.
+
+At a million vectors it finds 200 candidates in 11 ms where `vec0` takes 100 (architecture). 56 MB a million: loaded when
+a search needs it, kept in step by number (passages are only ever added at the end), dropped when nobody asks.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.store.packing import bits_of
+from engine.store.vectors import allowed_passages, among, candidates_for
+
+if TYPE_CHECKING:
+    import apsw
+    import numpy.typing as npt
+
+    from engine.store.filters import ChunkFilter
+    from engine.store.generations import Generation
+    from engine.store.packing import Bytes, Floats
+    from engine.store.vectors import PassageMatch
+
+    Words = npt.NDArray[np.uint64]
+    Numbers = npt.NDArray[np.int64]
+
+
+class BitCopy:
+    """The bit codes of one generation. Any thread may search, with its own connection."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._generation = 0
+        self._removed = 0
+        self._ids: Numbers = np.zeros(0, np.int64)
+        self._words: Words = np.zeros((0, 0), np.uint64)
+        """One row for each eight bytes of a code, one column for each vector: read from end to end eight bytes at a time."""
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def drop(self) -> None:
+        """Give the memory back."""
+        with self._lock:
+            self._generation = 0
+            self._ids, self._words = np.zeros(0, np.int64), np.zeros((0, 0), np.uint64)
+
+    def nearest(
+        self, connection: apsw.Connection, generation: Generation, query: Floats, chunk_filter: ChunkFilter, wanted: int
+    ) -> tuple[PassageMatch, ...]:
+        """Return the allowed passages nearest to a question, nearest first, as `vectors.nearest` does."""
+        ids, words = self._in_step(connection, generation)
+        if not len(ids):
+            return ()
+        distances = _distances(words, query)
+        enough = candidates_for(wanted)
+        # Most filters let most passages through: see who is allowed among twice as many before asking for all of them.
+        nearby = among(connection, query, _closest(ids, distances, 2 * enough), chunk_filter)
+        if len(nearby) >= enough or len(ids) <= 2 * enough:
+            return nearby[:wanted]
+        allowed = np.isin(ids, np.asarray(allowed_passages(connection, generation.id, chunk_filter), np.int64))
+        return among(connection, query, _closest(ids[allowed], distances[allowed], enough), chunk_filter)[:wanted]
+
+    def _in_step(self, connection: apsw.Connection, generation: Generation) -> tuple[Numbers, Words]:
+        """Return numbers and codes as of the connection's moment, or a little later: what is gone is dropped by SQL."""
+        with self._lock:
+            if self._generation != generation.id:
+                self._ids, self._words = _load(connection, generation.id)
+                self._generation, self._removed = generation.id, generation.removed
+            last = int(self._ids[-1]) if len(self._ids) else 0
+            added = connection.execute(
+                f"""SELECT p.id, b.bits FROM passages p CROSS JOIN bits_{generation.id} b ON b.rowid = p.id
+                    WHERE p.id > ? AND p.generation = ? ORDER BY p.id""",
+                (last, generation.id),
+            ).fetchall()
+            if added:
+                codes = np.frombuffer(b"".join(row[1] for row in added), np.uint8).reshape(len(added), -1)
+                more = _words(codes)
+                self._ids = np.concatenate([self._ids, np.asarray([row[0] for row in added], np.int64)])
+                self._words = more if not len(self._words) else np.concatenate([self._words, more], axis=1)
+            if self._removed != generation.removed:
+                kept = connection.execute("SELECT id FROM passages WHERE generation = ?", (generation.id,)).fetchall()
+                there = np.isin(self._ids, np.asarray([row[0] for row in kept], np.int64))
+                self._ids, self._words = self._ids[there], np.ascontiguousarray(self._words[:, there])
+                self._removed = generation.removed
+            return self._ids, self._words
+
+
+def _load(connection: apsw.Connection, generation: int) -> tuple[Numbers, Words]:
+    """Read all codes from `vec0`'s own tables, a thousand in a piece: row by row through `vec0` takes 30 times as long.
+
+    Its layout (sqlite-vec 0.1): numbers, a bitmap of the places in use, and codes, one blob each for 1,024 places.
+    """
+    ids: list[Numbers] = [np.zeros(0, np.int64)]
+    codes: list[Bytes] = []
+    for rowids, validity, vectors in connection.execute(
+        f"""SELECT c.rowids, c.validity, v.vectors FROM bits_{generation}_chunks c
+            JOIN bits_{generation}_vector_chunks00 v ON v.rowid = c.chunk_id"""
+    ):
+        used = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little").astype(bool)
+        ids.append(np.frombuffer(rowids, np.int64)[used])
+        codes.append(np.frombuffer(vectors, np.uint8).reshape(len(used), -1)[used])
+    numbers = np.concatenate(ids)
+    order = np.argsort(numbers)
+    if not len(order):
+        return numbers, np.zeros((0, 0), np.uint64)
+    return numbers[order], _words(np.concatenate(codes)[order])
+
+
+def _words(codes: Bytes) -> Words:
+    """Turn codes, one a row, into columns of eight bytes each."""
+    spare = -codes.shape[1] % 8
+    if spare:
+        codes = np.pad(codes, ((0, 0), (0, spare)))
+    return np.ascontiguousarray(np.ascontiguousarray(codes).view(np.uint64).T)
+
+
+def _distances(words: Words, query: Floats) -> npt.NDArray[np.uint16]:
+    asked = _words(bits_of(query)[np.newaxis])[:, 0]
+    total = np.zeros(words.shape[1], np.uint16)
+    for row in range(len(words)):
+        total += np.bitwise_count(words[row] ^ asked[row])
+    return total
+
+
+def _closest(ids: Numbers, distances: npt.NDArray[np.uint16], count: int) -> list[int]:
+    """Return the numbers of at most `count` closest, closest first; equals by number, so that answers repeat."""
+    if count < len(ids):
+        chosen = np.argpartition(distances, count - 1)[:count]
+    else:
+        chosen = np.arange(len(ids))
+    order = np.lexsort((ids[chosen], distances[chosen]))
+    return ids[chosen][order].tolist()

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.embed.client import ModelRefused, WorkerClient, WorkerDied, worker_command
+from engine.embed.messages import WorkerOptions
+from tests.helpers.hash_worker import DIMENSION, command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+WAIT_S = 5.0
+
+pytestmark = pytest.mark.integration
+
+
+class Client(WorkerClient):
+    """A client of the worker without a model, which counts deaths."""
+
+    def __init__(self, *, delay_ms: int = 0, deadly: str = "") -> None:
+        self.deaths = 0
+        self.died = threading.Event()
+        super().__init__(command(delay_ms, deadly), on_death=self._note)
+
+    def _note(self) -> None:
+        self.deaths += 1
+        self.died.set()
+
+
+@pytest.fixture
+def made() -> Generator[Callable[..., Client]]:
+    clients: list[Client] = []
+
+    def make(*, delay_ms: int = 0, deadly: str = "") -> Client:
+        clients.append(Client(delay_ms=delay_ms, deadly=deadly))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+def test_no_process_runs_before_the_first_request(made: Callable[..., Client]) -> None:
+    client = made()
+    assert not client.is_running
+    assert len(client.embed_query("hash", "hello").result(WAIT_S).texts[0].vectors) == 4 * DIMENSION
+    assert client.is_running
+
+
+def test_an_unloaded_worker_is_gone_and_the_next_request_starts_another(made: Callable[..., Client]) -> None:
+    client = made()
+    client.load("hash").result(WAIT_S)
+    first = client.pid
+    client.unload()
+    assert not client.is_running
+    client.load("hash").result(WAIT_S)
+    assert client.pid != first
+    assert client.deaths == 0
+
+
+@pytest.mark.expect_log("worker died")
+def test_a_death_fails_what_was_under_way_and_the_next_request_starts_another(made: Callable[..., Client]) -> None:
+    client = made(deadly="poison")
+    with pytest.raises(WorkerDied):
+        client.embed("hash", ["some poison"]).result(WAIT_S)
+    assert client.deaths == 1
+    assert client.embed("hash", ["no harm"]).result(WAIT_S).texts
+
+
+@pytest.mark.expect_log("worker died")
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_worker_killed_while_idle_is_noticed(made: Callable[..., Client]) -> None:
+    client = made()
+    client.load("hash").result(WAIT_S)
+    assert client.pid is not None
+    os.kill(client.pid, signal.SIGKILL)
+    assert client.died.wait(WAIT_S)
+    assert client.load("hash").result(WAIT_S).identity.name == "hash"
+
+
+def test_a_question_is_answered_before_the_batch_that_came_first(made: Callable[..., Client]) -> None:
+    client = made(delay_ms=20)
+    client.load("hash").result(WAIT_S)
+    batch = client.embed("hash", [f"{'word ' * 200}{index}" for index in range(100)])
+    client.embed_query("hash", "hello").result(WAIT_S)
+    assert not batch.done()
+
+
+def test_a_closed_client_refuses_and_leaves_no_process(made: Callable[..., Client]) -> None:
+    client = made(delay_ms=50)
+    client.load("hash").result(WAIT_S)
+    batch = client.embed("hash", [f"{'word ' * 200}{index}" for index in range(100)])
+    client.close()
+    with pytest.raises(WorkerDied):
+        batch.result(WAIT_S)
+    with pytest.raises(WorkerDied):
+        client.load("hash").result(WAIT_S)
+    assert not client.is_running
+    assert client.deaths == 0
+
+
+@pytest.mark.expect_log("worker died")
+def test_a_command_that_does_not_start_is_a_death() -> None:
+    client = WorkerClient([sys.executable, "-c", "raise SystemExit(3)"], on_death=lambda: None)
+    with pytest.raises(WorkerDied):
+        client.load("hash").result(WAIT_S)
+
+
+def test_what_a_library_prints_does_not_disturb_the_answers() -> None:
+    program = (
+        "from engine.embed import worker\n"
+        "from tests.helpers.hash_worker import HashModel\n"
+        "import os\n"
+        "def load(folder):\n"
+        "    print('loading bar')\n"
+        "    os.write(1, b'native noise')\n"
+        "    return HashModel(folder)\n"
+        "worker.serve(load)\n"
+    )
+    client = WorkerClient([sys.executable, "-c", program], on_death=lambda: None)
+    assert client.load("hash").result(WAIT_S).identity.name == "hash"
+    client.close()
+
+
+def test_the_frozen_program_is_its_own_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert worker_command(WorkerOptions(2, "float32")) == [sys.executable, "embed-worker", "2", "float32"]
+
+
+@pytest.mark.slow
+def test_the_real_worker_refuses_a_folder_without_a_model() -> None:
+    client = WorkerClient(worker_command(WorkerOptions(1)), on_death=lambda: None)
+    with pytest.raises(ModelRefused, match="cannot be loaded"):
+        client.load(os.devnull).result(60)
+    client.close()
