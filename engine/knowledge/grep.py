@@ -48,15 +48,34 @@ class Match:
     id: str
     score: float | None
     """None for a replacement: scores of different corpora are not comparable."""
-    row: int = 0
-    ranking: Ranking | None = None
+    columns: frozenset[int] = frozenset()
+    """Columns that hold a word of the question, or the phrase."""
     via: str | None = None
     """The superseded record whose wording matched (R47)."""
 
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A whole answer: direct matches by score, then replacements. Kept as plain lists, because there may be many."""
+
+    rows: list[int]
+    names: dict[int, str]
+    ranking: Ranking
+    replacements: list[Match]
+
     @property
-    def columns(self) -> frozenset[int]:
-        """Columns that hold a word of the question, or the phrase."""
-        return self.ranking.columns(self.row) if self.ranking is not None else frozenset()
+    def total(self) -> int:
+        """How many records match (R58)."""
+        return len(self.rows) + len(self.replacements)
+
+    def page(self, offset: int, limit: int) -> list[Match]:
+        """Return the matches of one page."""
+        direct = [
+            Match(self.names[row], self.ranking.scores[row], self.ranking.columns(row))
+            for row in self.rows[offset : offset + limit]
+        ]
+        start = max(0, offset - len(self.rows))
+        return direct + self.replacements[start : start + limit - len(direct)]
 
 
 def grep(store: OpenStore, snapshot: Snapshot, query: GrepQuery, *, budget: int = BUDGET_BYTES) -> Reply:
@@ -73,11 +92,11 @@ def grep(store: OpenStore, snapshot: Snapshot, query: GrepQuery, *, budget: int 
         index = store.index(snapshot)
         words = tuple(token.word for token in index.words.of(query.query))
         _check_words(words)
-        matches = _matches(index, snapshot, wanted, words, query)
+        found = _matches(index, snapshot, wanted, words, query)
     except IndexUnavailable:
         logger.exception("Keyword search of Knowledge is unavailable")
         return _unavailable(snapshot, query, now)
-    shown = matches[query.offset : query.offset + query.limit]
+    shown = found.page(query.offset, query.limit)
     sought = Sought(words, phrase=query.mode == "phrase")
     build = _Rows(store, snapshot, index, sought, now_ns=int(now * 1e9))
     rows = [build.full(match) if query.view == "full" else build.agent(match) for match in shown]
@@ -90,7 +109,7 @@ def grep(store: OpenStore, snapshot: Snapshot, query: GrepQuery, *, budget: int 
     }
     if query.view == "full":
         reply["freshness"] = freshness(snapshot, now, mark.indexed_at if mark is not None else None)
-    page(reply, rows, offset=query.offset, total=len(matches), budget=budget)
+    page(reply, rows, offset=query.offset, total=found.total, budget=budget)
     following = reply.get("nextOffset")
     if isinstance(following, int) and following > MAX_OFFSET:
         del reply["nextOffset"]
@@ -115,8 +134,8 @@ def _matches(
     wanted: RecordFilter,
     words: tuple[str, ...],
     query: GrepQuery,
-) -> list[Match]:
-    """Return all matches in order. The answer is kept with the snapshot: the next page asks for it again."""
+) -> Found:
+    """Return all matches. The answer is kept with the snapshot: the next page asks for it again."""
     key = (words, query.mode, wanted, query.min_score)
     if key not in snapshot.rankings:
         if len(snapshot.rankings) >= ANSWERS_KEPT:
@@ -131,27 +150,30 @@ def _find(
     wanted: RecordFilter,
     words: Sequence[str],
     query: GrepQuery,
-) -> list[Match]:
+) -> Found:
     """Return direct matches by score, then replacements by the earlier record's score (R52, R53, R68)."""
     allowed = snapshot.passing(wanted)
-    scores, names, ranking = _rank(index, "current", words, query, allowed)
-    least = query.min_score
-    order = sorted((-score, names[row], row) for row, score in scores.items() if least is None or score >= least)
-    direct = [Match(name, -score, row, ranking) for score, name, row in order]
-    if query.lifecycle != "active" or least is not None:
-        return direct
+    names, ranking = _rank(index, "current", words, query, allowed)
+    # Two stable sorts without a key tuple for each row: the garbage collector would visit 20,000 of them.
+    rows = sorted(ranking.scores, key=names.__getitem__)
+    rows.sort(key=ranking.scores.__getitem__, reverse=True)
+    if query.min_score is not None:
+        rows = [row for row in rows if ranking.scores[row] >= query.min_score]
+    found = Found(rows, names, ranking, [])
+    if query.lifecycle != "active" or query.min_score is not None:
+        return found
     earlier = frozenset(name for name, end in snapshot.replacements.items() if end in allowed)
     if not earlier:
-        return direct
-    old_scores, old_names, _ = _rank(index, "earlier", words, query, earlier)
-    found = {match.id for match in direct}
-    for _, name in sorted((-score, old_names[row]) for row, score in old_scores.items()):
+        return found
+    old_names, old = _rank(index, "earlier", words, query, earlier)
+    seen = {names[row] for row in rows}
+    for _, name in sorted((-score, old_names[row]) for row, score in old.scores.items()):
         end = snapshot.replacements[name]
-        if end not in found:
+        if end not in seen:
             # Each once, via the best ranked of its earlier wordings (R54).
-            found.add(end)
-            direct.append(Match(end, None, via=name))
-    return direct
+            seen.add(end)
+            found.replacements.append(Match(end, None, via=name))
+    return found
 
 
 def _rank(
@@ -160,10 +182,10 @@ def _rank(
     words: Sequence[str],
     query: GrepQuery,
     allowed: frozenset[str],
-) -> tuple[dict[int, float], dict[int, str], Ranking]:
+) -> tuple[dict[int, str], Ranking]:
     corpus = index.corpus(projection, allowed)
     ranking = rank(words, query.mode, corpus.sizes, ProjectionPostings(index, projection, corpus.names))
-    return ranking.scores, corpus.names, ranking
+    return corpus.names, ranking
 
 
 def _unavailable(snapshot: Snapshot, query: GrepQuery, now: float) -> Reply:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Dated = tuple[When, str]
     from engine.knowledge.evidence import EvidenceCatalogue
     from engine.knowledge.filters import RecordFilter
-    from engine.knowledge.grep import Match
+    from engine.knowledge.grep import Found
     from engine.knowledge.ontology import Ontology
     from engine.knowledge.records import DateField, Issue, Record, RecordFile
     from engine.knowledge.vault import Scan
@@ -170,7 +170,7 @@ class Snapshot:
         return {}
 
     @cached_property
-    def rankings(self) -> dict[object, list[Match]]:
+    def rankings(self) -> dict[object, Found]:
         """Answers of keyword searches, remembered by them for the pages that follow."""
         return {}
 

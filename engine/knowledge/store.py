@@ -147,7 +147,7 @@ class OpenStore:
                 for projection, target in wanted.items():
                     known = index.rows(projection)
                     index.remove(projection, [name for name, row in known.items() if target.get(name) != row.hash])
-                    missing = [name for name in target if name not in known]
+                    missing = sorted(target.keys() - known.keys())
                     self.reindexed += index.add(projection, (self._text(snapshot.by_id[name]) for name in missing))
                 index.set_mark(snapshot.id, self.clock.now(), seq)
         except BaseException:

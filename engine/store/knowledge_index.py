@@ -183,8 +183,8 @@ class KeywordIndex:
         if known is not None and known[0] is allowed and known[1] == self._changes:
             return known[2]
         rows = self._rows[projection]
-        found = [(rows[name], name) for name in allowed if name in rows]
-        corpus = Corpus({row.rowid: row.tokens for row, _ in found}, {row.rowid: name for row, name in found})
+        names = {rows[name].rowid: name for name in allowed if name in rows}
+        corpus = Corpus({rowid: rows[name].tokens for rowid, name in names.items()}, names)
         self._corpora[projection] = (allowed, self._changes, corpus)
         return corpus
 
