@@ -261,11 +261,7 @@ class Engine:
             StorageFailure: The database refused.
         """
         self._ingestor.scan()
-        while (task := self._ingestor.queue.get(0)) is not None:
-            self._ingestor.process(task)
-            if on_progress is not None:
-                on_progress(self._ingestor.progress)
-        self._ingestor.settle()
+        self._ingestor.drain(None if on_progress is None else lambda: on_progress(self._ingestor.progress))
         progress = self._ingestor.progress
         if progress.problem is not None:
             raise progress.problem

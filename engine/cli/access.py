@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engine.cli.output import Output
     from engine.core.paths import Paths
     from engine.core.settings import Settings
-    from engine.ingest.pipeline import IngestProgress
+    from engine.ingest.progress import IngestProgress
     from engine.ipc.client import EngineClient
     from engine.ipc.protocol import JsonObject
     from engine.service import Engine

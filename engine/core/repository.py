@@ -4,30 +4,48 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 _MAX_PARENTS = 40
 _WORKTREE = re.compile(
     r"^(?P<repository>.+?)[\\/](?:\.claude[\\/]worktrees|\.worktrees|\.git[\\/]worktrees)[\\/][^\\/]+"
 )
 
+STATED = 1 << 21
+"""Weight of a repository that a record names as the origin of a worktree."""
 
-def projects_of(folders: set[str], project_folder: str) -> dict[str, str]:
-    """Return the repository of each working directory that is not its own project.
+CERTAIN = 1 << 20
+"""Weight of a repository that Git's files, or a worktree's path, tell."""
+
+
+class Grouping(NamedTuple):
+    """The project of a working directory, and how sure that is.
+
+    Several transcripts may name the same directory and each know something else about it. The greatest weight wins, so
+    the order in which they are read does not matter.
+    """
+
+    project: str
+    weight: int
+
+
+def grouping_of(cwd: str, project_folder: str) -> Grouping:
+    """Return the project of a working directory.
+
+    Where no repository is known, a session's subfolders belong to the directory it was started in; the nearest such
+    directory wins, so that a session started in the home folder does not swallow everything below it.
 
     Args:
-        folders: Working directories as transcripts name them.
-        project_folder: Name of the folder the transcript lies in: the encoded directory the session began in. Folders
-            below that directory belong to it.
+        cwd: As a transcript names it.
+        project_folder: Name of the folder the transcript lies in: the encoded directory its session began in.
     """
-    start = next((each for each in folders if encode_cwd(each) == project_folder), None)
-    found: dict[str, str] = {}
-    for cwd in folders:
-        project = repository_of(cwd)
-        if project is None and start is not None and _is_inside(cwd, start):
-            project = repository_of(start) or start
-        if project is not None and project != cwd:
-            found[cwd] = project
-    return found
+    repository = repository_of(cwd)
+    if repository is not None:
+        return Grouping(repository, CERTAIN)
+    start = _started_in(cwd, project_folder)
+    if start is None:
+        return Grouping(cwd, 0)
+    return Grouping(repository_by_name(start) or start, len(start))
 
 
 def repository_of(cwd: str) -> str | None:
@@ -55,6 +73,15 @@ def relative_cwd(cwd: str | None, project: str | None) -> str | None:
     return cwd
 
 
+def _started_in(cwd: str, project_folder: str) -> str | None:
+    """Return the directory at or above `cwd` that the project folder stands for."""
+    encoded = encode_cwd(cwd)
+    if not encoded.startswith(project_folder):
+        return None
+    ends = len(project_folder)
+    return cwd[:ends] if cwd[ends : ends + 1] in ("", "/", "\\") else None
+
+
 def _by_git(folder: Path) -> str | None:
     if not folder.is_absolute():
         return None
@@ -65,8 +92,8 @@ def _by_git(folder: Path) -> str | None:
                 return str(parent)
             if marker.is_file():
                 return _main_of_worktree(marker) or str(parent)
-        except OSError:
-            # A folder of another machine or user: its name has to tell.
+        except (OSError, ValueError):
+            # A folder of another machine or user, or no path at all: its name has to tell.
             return None
     return None
 
@@ -82,7 +109,3 @@ def _main_of_worktree(marker: Path) -> str | None:
     if git_dir.parent.name == "worktrees" and git_dir.parent.parent.name == ".git":
         return str(git_dir.parent.parent.parent)
     return None
-
-
-def _is_inside(cwd: str, start: str) -> bool:
-    return cwd.startswith(start) and cwd[len(start) :][:1] in ("/", "\\")

@@ -43,9 +43,9 @@ STEM_ENGLISH_ONLY_FROM = 4
 
 
 def clean(text: str) -> str:
-    """Return the text without NUL characters and with lone surrogates replaced, composed (NFC).
+    r"""Return the text without NUL characters and with lone surrogates replaced, composed (NFC).
 
-    `\\u0000` is legal in a transcript and ends a string in SQLite; a lone surrogate cannot be encoded (a 2 KB preview
+    `\u0000` is legal in a transcript and ends a string in SQLite; a lone surrogate cannot be encoded (a 2 KB preview
     cut through an emoji, anthropics/claude-code#50019).
     """
     if text.isascii():
@@ -71,8 +71,8 @@ def index_words(text: str) -> str:
 def index_parts(text: str) -> str:
     """Return what enters the second column: parts of camel-case identifiers in order, then stems of inflected words.
 
-    A word that is its own stem is found in the first column, so it is not repeated here. What a word adds is remembered:
-    a history says the same few ten thousand words again and again (84 MB of transcripts: 0.2 s instead of 1.5 s).
+    A word that is its own stem is found in the first column, so it is not repeated here. What a word adds is
+    remembered: a history says the same few ten thousand words again and again (0.2 s instead of 1.5 s for 84 MB).
     """
     identifiers: list[str] = []
     stems: set[str] = set()

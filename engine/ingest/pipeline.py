@@ -6,115 +6,38 @@ import dataclasses
 import logging
 import threading
 import time
-from collections import deque
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from engine.core.errors import StorageFailure
-from engine.core.repository import encode_cwd, projects_of
+from engine.ingest.commits import CommitFailed, Committer
+from engine.ingest.known import KnownFiles
+from engine.ingest.progress import IngestProgress, Meter
 from engine.ingest.queue import FileTask, IngestQueue
-from engine.ingest.scanner import existing_roots, scan
-from engine.ingest.tail import FileStat, FileTail, is_rewritten, is_unchanged
+from engine.ingest.reader import TranscriptReader
+from engine.ingest.survey import Survey
+from engine.ingest.tail import FileStat
 from engine.store import files
-from engine.store.history import HistoryWriter
-from engine.transcripts.discovery import Root, identify
+from engine.store.history import OutOfStep
+from engine.transcripts.discovery import identify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-    from concurrent.futures import Future
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from engine.core.clock import Clock
-    from engine.store.batches import BatchResult, FileBatch
-    from engine.store.connection import Connection
-    from engine.store.files import FileRow
+    from engine.ingest.commits import RecordObserver
+    from engine.ingest.known import FileKey
+    from engine.ingest.reader import Screen
+    from engine.ingest.survey import StoredTranscripts
+    from engine.store.batches import BatchResult
     from engine.store.writer import StoreWriter
-    from engine.transcripts.discovery import FileIdentity
+    from engine.transcripts.discovery import Root
 
 logger = logging.getLogger(__name__)
 
-GROUP_MESSAGES = 2_000
-"""Batches of small files are committed together until they hold this many messages: a commit for each of 15,000 small
-sessions would take longer than reading them."""
-
-GROUP_FILES = 64
 RETRY_S = 5.0
 """Pause after the disk refused a write, before reading the same bytes again."""
-
-_RATE_WINDOW_S = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class IngestProgress:
-    """How far reading is."""
-
-    files_pending: int
-    bytes_pending: int
-    bytes_done: int
-    """Since the engine started."""
-    rate: float | None
-    """Bytes a second over the last ten seconds; None while nothing is read."""
-    last_ms: int | None
-    problem: StorageFailure | None
-
-
-class RecordObserver(Protocol):
-    """Somebody who reads along and writes in the same transaction: usage accounting."""
-
-    def read(self, record: Mapping[str, Any], *, undated_ms: int = 0) -> object | None:
-        """Return what a record says, None for nothing.
-
-        Args:
-            record: One parsed object of a transcript.
-            undated_ms: Time of a line that has none: the last one seen in its file.
-        """
-        ...
-
-    def write(
-        self,
-        connection: Connection,
-        found: Iterable[Any],
-        *,
-        session: int,
-        name: str,
-        began_ms: int | None,
-        folder_of: Callable[[str], int | None],
-    ) -> None:
-        """Write what a stretch of one file said, in the transaction that commits the file's offset."""
-        ...
-
-
-class Screen(Protocol):
-    """Decides what of a transcript may enter the index, and in which words."""
-
-    def is_forgotten(self, session_id: str | None) -> bool:
-        """Return True for a session that a person removed for ever: its files are not even opened."""
-        ...
-
-    def pass_on(self, batch: FileBatch) -> FileBatch:
-        """Return the batch without what was pruned and with secrets replaced."""
-        ...
-
-
-class StoredTranscripts(Protocol):
-    """The archive, as far as reading what is not on disk any more needs it."""
-
-    def roots(self) -> Mapping[str, str]:
-        """Return the path of each root that has something stored, by its label."""
-        ...
-
-    def transcripts(self, label: str) -> Iterable[tuple[str, int]]:
-        """Return (path below the root, bytes) of the stored transcripts of a root."""
-        ...
-
-    def generations(self, label: str, path: str) -> tuple[int, ...]:
-        """Return the stored generations of a transcript, newest first."""
-        ...
-
-    def as_file(self, label: str, path: str, generation: int) -> AbstractContextManager[Path]:
-        """Give a stored transcript as a file of its own name, for the length of a block."""
-        ...
 
 
 class Ingestor:
@@ -145,23 +68,28 @@ class Ingestor:
     ) -> None:
         self.queue = IngestQueue()
         self._writer = writer
-        self._observer = observer
-        self._screen = screen
-        self._stored = stored
-        self._roots = roots
         self._clock = clock
         self._on_committed = on_committed
-        self._is_excluded = is_excluded
-        self._lock = threading.Lock()
-        self._rows: dict[tuple[int, str], FileRow] = {}
-        self._root_paths: dict[int, Path] = {}
-        self._labels: dict[int, str] = {}
-        self._group: list[FileBatch] = []
-        self._group_messages = 0
-        self._in_flight: deque[Future[tuple[BatchResult, ...]]] = deque()
-        self._reading_bytes = 0
-        self._done_bytes = 0
-        self._recent: deque[tuple[float, int]] = deque()
+        self._known = KnownFiles(writer)
+        self._survey = Survey(writer, self._known, roots, clock=clock, stored=stored)
+        self._committer = Committer(writer, observer, self._committed)
+        self._meter = Meter(clock)
+        self._reader = TranscriptReader(
+            writer,
+            self._known,
+            self._committer,
+            self._meter,
+            clock=clock,
+            is_excluded=is_excluded,
+            observer=observer,
+            screen=screen,
+            stored=stored,
+            label=self._survey.label,
+        )
+        self._suspects: set[FileKey] = set()
+        """Files of a transaction that failed for no known reason: each is read and committed alone."""
+        self._given_up: dict[FileKey, FileStat | None] = {}
+        """Files that could not be understood, as they were then: they are tried again when they change."""
         self._last_ms: int | None = None
         self._problem: StorageFailure | None = None
         self._closed = threading.Event()
@@ -175,92 +103,51 @@ class Ingestor:
 
         Args:
             force: Queue every file, to be read from its beginning.
-            project: Only files whose folder or working directory contains this text, whatever its case.
+            project: Only files whose folder contains this text, whatever its case.
 
         Raises:
             StorageFailure: The database refused.
         """
-        roots = existing_roots(self._roots())
-        remembered = {} if self._stored is None else dict(self._stored.roots())
-        # The archive's own labels first: in a new database they must name the same roots as before.
-        self._writer.write(lambda c: [files.register_root(c, path, label) for label, path in remembered.items()])
-        numbers = self._writer.write(lambda c: [files.register_root(c, str(r.path), r.label) for r in roots])
-        known = self._writer.write(files.all_files)
-        labels = {number: label for number, (_, label) in self._writer.write(files.roots).items()}
-        with self._lock:
-            self._labels = labels
-            self._root_paths = dict(zip(numbers, (root.path for root in roots), strict=True))
-            for key, row in known.items():
-                self._rows.setdefault(key, row)
-        found_keys: set[tuple[int, str]] = set()
-        back: list[int] = []
-        queued = 0
-        for number, root in zip(numbers, roots, strict=True):
-            for found in scan(root.path):
-                key = (number, found.relative)
-                found_keys.add(key)
-                row = known.get(key)
-                if project is not None and not _mentions(found.relative, project):
-                    continue
-                if row is not None and is_unchanged(row, found.stat) and not force:
-                    if row.gone:
-                        back.append(row.id)
-                    continue
-                self.queue.put(FileTask(-found.stat.mtime_ns, number, found.relative, found.stat.size, force=force))
-                queued += 1
-        queued += self._scan_stored(known, found_keys, force=force, project=project)
-        present = set(numbers)
-        gone = [row.id for key, row in known.items() if key not in found_keys and not row.gone and key[0] in present]
-        now_ms = int(self._clock.now() * 1000)
-        if gone or back:
-            self._writer.write(lambda c: (files.mark_gone(c, gone, now_ms), files.mark_back(c, back)))
-        return queued
+        self._reader.forget_projects()
+        tasks = self._survey.look(force=force, project=project)
+        for task in tasks:
+            self.queue.put(task)
+        return len(tasks)
 
-    def _scan_stored(
-        self,
-        known: Mapping[tuple[int, str], FileRow],
-        found: Collection[tuple[int, str]],
-        *,
-        force: bool,
-        project: str | None,
-    ) -> int:
-        """Queue transcripts that only the archive still has and the index does not know (`force`: all of them)."""
-        if self._stored is None:
-            return 0
-        queued = 0
-        for number, label in self._labels.items():
-            for path, size in self._stored.transcripts(label):
-                key = (number, path)
-                if key in found or (key in known and not force) or (project and not _mentions(path, project)):
-                    continue
-                self.queue.put(FileTask(0, number, path, size, force=force, stored=label))
-                queued += 1
-        return queued
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders whose changes matter, as the last scan found them."""
+        return self._survey.folders
 
     def changed(self, path: Path) -> bool:
         """Queue one file that the operating system reported. False when it is not a transcript of ours."""
-        with self._lock:
-            roots = dict(self._root_paths)
-        for number, root in roots.items():
-            if root in path.parents:
-                relative = PurePosixPath(*path.relative_to(root).parts)
-                identity = identify(relative)
-                if identity is None or not identity.is_transcript:
-                    return False
-                try:
-                    stat = path.stat()
-                except OSError:
-                    self._vanished(number, str(relative))
-                    return True
-                self.queue.put(FileTask(-time.time_ns(), number, str(relative), stat.st_size))
-                return True
-        return False
+        key = self._survey.locate(path)
+        identity = None if key is None else identify(PurePosixPath(key[1]))
+        if key is None or identity is None or not identity.is_transcript:
+            return False
+        try:
+            size = path.stat().st_size
+        except FileNotFoundError:
+            self._vanished(key)
+        except OSError:
+            self.queue.put(FileTask(-time.time_ns(), *key))
+        else:
+            self.queue.put(FileTask(-time.time_ns(), *key, size))
+        return True
 
-    def _vanished(self, root_id: int, relative: str) -> None:
+    def folder_vanished(self, path: Path) -> None:
+        """Mark the files of a folder that is not there any more."""
+        key = self._survey.locate(path)
+        gone = [] if key is None else [row.id for row in self._known.below(*key)]
+        if gone:
+            now_ms = int(self._clock.now() * 1000)
+            self._writer.submit(lambda connection: files.mark_gone(connection, gone, now_ms))
+
+    def _vanished(self, key: FileKey) -> None:
         now_ms = int(self._clock.now() * 1000)
-        row = self._rows.get((root_id, relative))
+        row = self._known.get(key)
         if row is not None:
-            self._writer.submit(lambda c: files.mark_gone(c, [row.id], now_ms))
+            self._writer.submit(lambda connection: files.mark_gone(connection, [row.id], now_ms))
 
     # Reading ---------------------------------------------------------------------------------------------------
 
@@ -279,38 +166,51 @@ class Ingestor:
                 self.settle()
         self.settle()
 
-    def drain(self) -> None:
-        """Read everything that waits now, on the caller's thread, and commit it."""
-        while (task := self.queue.get(0)) is not None:
-            self.process(task)
-        self.settle()
+    def drain(self, on_progress: Callable[[], None] | None = None) -> None:
+        """Read everything that waits now, on the caller's thread, and commit it; `progress.problem` says if it failed.
+
+        Args:
+            on_progress: Called after each file.
+        """
+        while self.queue.waiting[0] and self._problem is None:
+            while (task := self.queue.get(0)) is not None:
+                self.process(task)
+                if on_progress is not None:
+                    on_progress()
+            self.settle()
 
     def process(self, task: FileTask) -> None:
         """Read one file. Its batches may wait for the next `settle`."""
-        with self._lock:
-            root = self._root_paths.get(task.root_id)
-        if root is None and task.stored is None:
-            return
-        self._reading_bytes = task.size
         try:
-            if root is not None and (task.stored is None or (root / task.relative).exists()):
-                self._read(root / task.relative, task)
-            elif task.stored is not None:
-                self._read_stored(task, task.stored)
+            if task.key in self._suspects:
+                self._committer.settle()
+            self._read(task)
+            if task.key in self._suspects:
+                self._committer.settle()
+                self._suspects.discard(task.key)
         except FileNotFoundError:
-            self._vanished(task.root_id, task.relative)
+            self._vanished(task.key)
         except OSError as exc:
-            self._unreadable(task, exc)
+            self._refuse(task.key, exc.strerror or type(exc).__name__)
+        except CommitFailed as exc:
+            self._recover(exc.cause, [*self._known.forget(exc.files), task.key])
         except StorageFailure as exc:
-            self._recover(exc, [task])
+            self._recover(exc, [task.key])
+        except Exception as exc:
+            # One transcript must not keep all others from being read.
+            logger.exception("A transcript could not be read")
+            self._give_up(task.key, exc)
         finally:
-            self._reading_bytes = 0
+            self._reader.left = 0
 
     def settle(self) -> None:
         """Commit what was read so far and wait for it."""
-        self._submit_group()
-        while self._in_flight:
-            self._collect(self._in_flight.popleft())
+        try:
+            self._committer.settle()
+        except CommitFailed as exc:
+            self._recover(exc.cause, self._known.forget(exc.files))
+        except StorageFailure as exc:
+            self._recover(exc, [])
 
     def pause(self) -> None:
         """Stop taking files after the present one."""
@@ -335,216 +235,74 @@ class Ingestor:
     def progress(self) -> IngestProgress:
         """How far reading is. Cheap, any thread."""
         waiting, size = self.queue.waiting
-        busy = self._reading_bytes
+        left = self._reader.left
         return IngestProgress(
-            files_pending=waiting + (1 if busy else 0),
-            bytes_pending=size + busy,
-            bytes_done=self._done_bytes,
-            rate=self._rate(),
+            files_pending=waiting + (1 if left else 0),
+            bytes_pending=size + left,
+            bytes_done=self._meter.total,
+            rate=self._meter.rate,
             last_ms=self._last_ms,
             problem=self._problem,
         )
 
-    def _read(self, path: Path, task: FileTask) -> None:
-        identity = self._identity(task)
-        if identity is None:
-            return
-        stat = FileStat.of(path.stat())
-        row = self._row(task)
-        if is_unchanged(row, stat) and not task.force:
-            return
-        if row.offset and (task.force or is_rewritten(path, row, stat)):
-            row = self._rewrite(row)
-        elif not row.lines and not row.generation:
-            row = self._read_older(row, identity)
-        if stat.size == row.offset:
-            # Nothing new to parse: an empty stub, or a file that was only touched.
-            self._remember(dataclasses.replace(row, size=stat.size, mtime_ns=stat.mtime_ns, inode=stat.inode))
-            number = row.id
-            self._writer.submit(lambda c: files.mark_read(c, number, stat.size, stat.mtime_ns, stat.inode))
-            return
-        self._parse(path, row, identity, stat)
+    def _read(self, task: FileTask) -> None:
+        path = self._survey.path(task.key)
+        if path is not None and task.key in self._given_up:
+            if self._given_up[task.key] == _stat_of(path):
+                return
+            del self._given_up[task.key]
+        if path is not None and (task.stored is None or path.exists()):
+            self._reader.left = task.size
+            self._reader.read(path, task.key, force=task.force)
+        elif task.stored is not None:
+            self._reader.left = task.size
+            self._reader.read_stored(task.key, task.stored)
 
-    def _identity(self, task: FileTask) -> FileIdentity | None:
-        identity = identify(PurePosixPath(task.relative))
-        if identity is not None and self._screen is not None and self._screen.is_forgotten(identity.session_id):
-            return None
-        return identity
-
-    def _read_older(self, row: FileRow, identity: FileIdentity) -> FileRow:
-        """Read what a new index cannot find on disk: the generations before a rewrite."""
-        label = self._labels.get(row.root_id)
-        if self._stored is None or label is None:
-            return row
-        for generation in reversed(self._stored.generations(label, row.path)[1:]):
-            row = self._read_generation(row, identity, label, generation)
-        return self._rewrite(row) if row.offset else row
-
-    def _read_generation(self, row: FileRow, identity: FileIdentity, label: str, generation: int) -> FileRow:
-        if self._stored is None:
-            return row
-        with self._stored.as_file(label, row.path, generation) as path:
-            if row.offset:
-                row = self._rewrite(row)
-            return self._parse(path, row, identity, FileStat(path.stat().st_size, mtime_ns=0, inode=0))
-
-    def _read_stored(self, task: FileTask, label: str) -> None:
-        """Read a transcript that is gone from its stored copies, the oldest first: a rewrite may have removed text."""
-        identity = self._identity(task)
-        if identity is None or self._stored is None:
-            return
-        row = self._row(task)
-        for generation in reversed(self._stored.generations(label, task.relative)):
-            row = self._read_generation(row, identity, label, generation)
-        self.settle()
-        number, now_ms = row.id, int(self._clock.now() * 1000)
-        self._writer.write(lambda c: files.mark_gone(c, [number], now_ms))
-        self._remember(dataclasses.replace(row, gone=True))
-
-    def _parse(self, path: Path, row: FileRow, identity: FileIdentity, stat: FileStat) -> FileRow:
-        """Hand what follows a file's offset to the writer and return the file's row as it will be."""
-        folder = PurePosixPath(row.path).parts[0]
-        tail = FileTail(
-            path,
-            row,
-            identity,
-            stat,
-            projects_of=lambda folders: projects_of(folders, folder),
-            is_excluded=self._is_excluded,
-            observe=lambda record, last_ms: self._observer.read(record, undated_ms=last_ms),
-        )
-        before = row.offset
-        for batch in tail.batches():
-            position = batch.position
-            self._count(max(0, position.offset - before))
-            self._reading_bytes = max(0, stat.size - position.offset)
-            before = position.offset
-            row = dataclasses.replace(
-                row,
-                session_id=batch.session_id,
-                inode=position.inode,
-                size=position.size,
-                mtime_ns=position.mtime_ns,
-                offset=position.offset,
-                tail=position.tail,
-                lines=position.lines,
-                first_ms=batch.first_ms,
-                parser=position.parser,
-                gone=False,
-                error=None,
-            )
-            self._remember(row)
-            self._group.append(batch if self._screen is None else self._screen.pass_on(batch))
-            self._group_messages += len(batch.occurrences)
-            if self._group_messages >= GROUP_MESSAGES or len(self._group) >= GROUP_FILES:
-                self._submit_group()
-        return row
-
-    def _row(self, task: FileTask) -> FileRow:
-        row = self._rows.get(task.key)
-        if row is None:
-            row = self._writer.write(lambda c: files.register_file(c, task.root_id, task.relative))
-            self._remember(row)
-        return row
-
-    def _remember(self, row: FileRow) -> None:
-        with self._lock:
-            self._rows[row.root_id, row.path] = row
-
-    def _rewrite(self, row: FileRow) -> FileRow:
-        self.settle()
-        self._writer.write(lambda c: files.begin_rewrite(c, row.id))
-        fresh = dataclasses.replace(
-            row, generation=row.generation + 1, offset=0, tail=None, lines=0, parser=None, first_ms=None, size=0
-        )
-        self._remember(fresh)
-        return fresh
-
-    # Writing ---------------------------------------------------------------------------------------------------
-
-    def _submit_group(self) -> None:
-        if not self._group:
-            return
-        group = tuple(self._group)
-        self._group.clear()
-        self._group_messages = 0
-        self._in_flight.append(self._writer.submit(lambda c: _apply(c, group, self._observer)))
-        while self._in_flight and self._in_flight[0].done():
-            self._collect(self._in_flight.popleft())
-
-    def _collect(self, future: Future[tuple[BatchResult, ...]]) -> None:
-        try:
-            results = future.result()
-        except StorageFailure as exc:
-            self._recover(exc, [])
-            return
+    def _committed(self, results: tuple[BatchResult, ...]) -> None:
         self._problem = None
         self._last_ms = int(self._clock.now() * 1000)
         self._on_committed(results)
 
-    def _recover(self, problem: StorageFailure, again: Iterable[FileTask]) -> None:
-        """After a refused write: forget what was not committed and queue it again, after a pause."""
-        logger.error("Indexing paused: %s", problem.title)
-        self._problem = problem
-        for future in self._in_flight:
-            future.exception()
-        self._in_flight.clear()
-        self._group.clear()
-        self._group_messages = 0
-        with self._lock:
-            pending = list(self._rows)
-            self._rows.clear()
-        self._closed.wait(RETRY_S)
-        for root_id, relative in pending:
+    # What can go wrong -----------------------------------------------------------------------------------------
+
+    def _recover(self, cause: Exception, keys: Iterable[FileKey]) -> None:
+        """Queue again what was not committed: after a pause when the disk refused, alone when a bug is suspected."""
+        again = set(keys)
+        if isinstance(cause, StorageFailure):
+            if self._closed.is_set():
+                return
+            logger.error("Indexing paused: %s", cause.title)
+            self._problem = cause
+            self._closed.wait(RETRY_S)
+        elif not isinstance(cause, OutOfStep):
+            logger.error("A transaction failed", exc_info=cause)
+            culprits = again & self._suspects
+            if len(again) == 1 and culprits:
+                self._give_up(culprits.pop(), cause)
+                return
+            self._suspects |= again
+        for root_id, relative in again:
             self.queue.put(FileTask(0, root_id, relative))
-        for task in again:
-            self.queue.put(task)
 
-    def _unreadable(self, task: FileTask, exc: OSError) -> None:
-        logger.warning("A transcript cannot be read (%s)", exc.strerror)
-        row = self._row(task)
-        text = exc.strerror or type(exc).__name__
-        self._writer.submit(lambda c: files.mark_unreadable(c, row.id, text))
-        self._remember(dataclasses.replace(row, error=text))
+    def _give_up(self, key: FileKey, cause: Exception) -> None:
+        """Leave a file alone that is too much for this program, until it changes."""
+        path = self._survey.path(key)
+        self._given_up[key] = None if path is None else _stat_of(path)
+        self._refuse(key, f"not understood ({type(cause).__name__})")
 
-    # Counting --------------------------------------------------------------------------------------------------
-
-    def _count(self, size: int) -> None:
-        self._done_bytes += size
-        now = self._clock.monotonic()
-        self._recent.append((now, size))
-        while self._recent and now - self._recent[0][0] > _RATE_WINDOW_S:
-            self._recent.popleft()
-
-    def _rate(self) -> float | None:
-        recent = list(self._recent)
-        if len(recent) < 2:
-            return None
-        span = self._clock.monotonic() - recent[0][0]
-        if span <= 0 or span > 2 * _RATE_WINDOW_S:
-            return None
-        return sum(size for _, size in recent) / span
+    def _refuse(self, key: FileKey, why: str) -> None:
+        """Note that a file cannot be read; it is tried again at every scan."""
+        if self._closed.is_set():
+            return
+        row = self._known.row(key)
+        if row.error != why:
+            logger.warning("A transcript cannot be read (%s)", why)
+            self._writer.submit(lambda connection: files.mark_unreadable(connection, row.id, why))
+            self._known.remember(dataclasses.replace(row, error=why))
 
 
-def _apply(connection: Connection, group: tuple[FileBatch, ...], observer: RecordObserver) -> tuple[BatchResult, ...]:
-    writer = HistoryWriter(connection)
-    results: list[BatchResult] = []
-    for batch in group:
-        results.append(writer.apply(batch))
-        if batch.said:
-            projects = batch.projects
-            observer.write(
-                connection,
-                batch.said,
-                session=writer.names.session(batch.session_id),
-                name=batch.session_id,
-                began_ms=None if batch.is_sidechain else batch.first_ms,
-                folder_of=lambda cwd, projects=projects: writer.names.folder(cwd, projects),
-            )
-    return tuple(results)
-
-
-def _mentions(relative: str, project: str) -> bool:
-    wanted = project.casefold()
-    folder = relative.split("/", 1)[0].casefold()
-    return wanted in folder or encode_cwd(wanted) in folder
+def _stat_of(path: Path) -> FileStat | None:
+    try:
+        return FileStat.of(path.stat())
+    except OSError:
+        return None

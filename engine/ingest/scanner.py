@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from engine.ingest.tail import FileStat
-from engine.transcripts.discovery import FileIdentity, Root, identify
+from engine.transcripts.discovery import Root, identify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,15 +19,16 @@ logger = logging.getLogger(__name__)
 _MAX_DEPTH = 8
 """`<project>/<session>/subagents/workflows/<id>/agent-*.jsonl` is five deep."""
 
+_SESSION_DEPTH = 2
+"""Below `<project>/<session>/` only `subagents/` holds transcripts; `tool-results/` may hold thousands of files."""
+
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
     """A transcript on disk."""
 
-    path: Path
     relative: str
     """Below its root, with forward slashes."""
-    identity: FileIdentity
     stat: FileStat
 
 
@@ -37,7 +38,7 @@ def existing_roots(roots: tuple[Root, ...]) -> tuple[Root, ...]:
     for root in roots:
         try:
             real = root.path.resolve(strict=True)
-        except OSError:
+        except (OSError, RuntimeError):  # RuntimeError: links in a circle
             continue
         if not real.is_dir() or any(real == each.path or each.path in real.parents for each in kept):
             continue
@@ -46,43 +47,59 @@ def existing_roots(roots: tuple[Root, ...]) -> tuple[Root, ...]:
     return tuple(kept)
 
 
-def scan(root: Path) -> Iterator[FoundFile]:
-    """Yield every transcript file below a root. Folders that cannot be read are logged and passed over."""
-    seen: set[tuple[int, int]] = set()
-    yield from _scan_folder(root, PurePosixPath(), seen, 0)
+@dataclass(slots=True)
+class Scan:
+    """One look at the roots. A file that links show in several places is found once."""
 
+    roots: tuple[Root, ...]
+    """As `existing_roots` returns them."""
+    links: dict[Path, tuple[Root, str]] = field(default_factory=dict[Path, tuple[Root, str]])
+    """Folders outside the roots that links lead to: the root and the path below it that they stand for."""
+    refused: set[str] = field(default_factory=set[str])
+    """Folders that could not be read."""
 
-def _scan_folder(
-    folder: Path, relative: PurePosixPath, seen: set[tuple[int, int]], depth: int
-) -> Iterator[FoundFile]:
-    try:
-        with os.scandir(folder) as entries:
-            listed = sorted(entries, key=lambda entry: entry.name)
-    except OSError as exc:
-        logger.warning("A folder below a root cannot be read (%s)", exc.strerror)
-        return
-    for entry in listed:
-        below = relative / entry.name
+    def files(self, root: Root) -> Iterator[FoundFile]:
+        """Yield every transcript below a root."""
+        yield from self._folder(root, str(root.path), PurePosixPath(), 0)
+
+    def _folder(self, root: Root, folder: str, relative: PurePosixPath, depth: int) -> Iterator[FoundFile]:
         try:
-            if entry.is_dir():
-                if depth < _MAX_DEPTH and not _visited(entry, seen):
-                    yield from _scan_folder(Path(entry.path), below, seen, depth + 1)
-                continue
-            identity = identify(below)
-            if identity is None or not identity.is_transcript or not entry.is_file():
-                continue
-            yield FoundFile(Path(entry.path), str(below), identity, FileStat.of(entry.stat()))
-        except OSError as exc:
-            logger.debug("A file vanished while it was looked at (%s)", exc.strerror)
+            with os.scandir(folder) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            self.refused.add(folder)
+            return
+        for entry in listed:
+            try:
+                if entry.is_dir():
+                    if self._is_entered(root, entry, relative, depth):
+                        yield from self._folder(root, entry.path, relative / entry.name, depth + 1)
+                elif entry.name.endswith(".jsonl"):
+                    yield from self._file(entry, relative)
+            except OSError as exc:
+                logger.debug("A file vanished while it was looked at (%s)", exc.strerror)
 
+    def _file(self, entry: os.DirEntry[str], relative: PurePosixPath) -> Iterator[FoundFile]:
+        below = relative / entry.name
+        identity = identify(below)
+        if identity is None or not identity.is_transcript or not entry.is_file():
+            return
+        if entry.is_symlink() and self._is_covered(Path(entry.path).resolve()):
+            return
+        yield FoundFile(str(below), FileStat.of(entry.stat()))
 
-def _visited(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
-    """True for a folder that was entered before: links can lead in circles."""
-    if not entry.is_symlink():
-        return False
-    result = entry.stat()
-    key = (result.st_dev, result.st_ino)
-    if key in seen:
+    def _is_entered(self, root: Root, entry: os.DirEntry[str], relative: PurePosixPath, depth: int) -> bool:
+        if depth >= _MAX_DEPTH or (depth == _SESSION_DEPTH and entry.name != "subagents"):
+            return False
+        if not entry.is_symlink():
+            return True
+        real = Path(entry.path).resolve()
+        if self._is_covered(real):
+            return False
+        self.links[real] = (root, str(relative / entry.name))
         return True
-    seen.add(key)
-    return False
+
+    def _is_covered(self, real: Path) -> bool:
+        """Return whether a link's target is looked at anyway; links in circles lead there, too."""
+        folders = [root.path for root in self.roots] + list(self.links)
+        return any(real == folder or folder in real.parents for folder in folders)

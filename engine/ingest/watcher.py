@@ -5,22 +5,21 @@ Where events are not to be had (inotify's limit is reached) it works on by looki
 
 from __future__ import annotations
 
+import errno
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Protocol
 
+# The public generator of watchfiles fixes its step for its whole life, and a short one costs CPU while nothing happens.
 from watchfiles._rust_notify import RustNotify
-
-from engine.ingest.scanner import existing_roots
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from engine.core.clock import Clock
-    from engine.ingest.pipeline import Ingestor
-    from engine.transcripts.discovery import Root
 
 logger = logging.getLogger(__name__)
 
@@ -34,8 +33,47 @@ DEBOUNCE_MS = 200
 WAIT_MS = 5_000
 RECONCILE_S = 180.0
 POLLING_S = 5.0
+POLLING_SHARE = 20
+"""Looking at everything may take one part in so many of the time: with very many files it is done less often."""
+
 SLEPT_S = 60.0
 """Wall time that passed unseen: the machine slept, and events may be lost."""
+
+MANY_CHANGES = 4_096
+"""So many changes at once: the system's queue (16,384 events on Linux) may have overflowed, which nobody tells us."""
+
+_NO_TRANSCRIPTS = frozenset({".txt", ".json", ".md", ".js", ".lock", ".tmp"})
+
+
+class Indexer(Protocol):
+    """What watching needs of ingestion."""
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders whose changes matter, as the last scan found them."""
+        ...
+
+    def scan(self) -> int:
+        """Look at everything."""
+        ...
+
+    def changed(self, path: Path) -> bool:
+        """Take a file that changed; False when it is no transcript."""
+        ...
+
+    def folder_vanished(self, path: Path) -> None:
+        """Take a folder, if it was one, that is not there any more."""
+        ...
+
+
+class Events(Protocol):
+    """Changes of files, as `watchfiles` collects them."""
+
+    def watch(
+        self, debounce_ms: int, step_ms: int, timeout_ms: int, stop_event: threading.Event | None
+    ) -> set[tuple[int, str]] | Literal["signal", "stop", "timeout"]:
+        """Wait for changes and return them."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,87 +85,122 @@ class WatchState:
     hint: str | None = None
 
 
+def system_events(folders: tuple[Path, ...]) -> AbstractContextManager[Events]:
+    """Return the operating system's events below some folders.
+
+    Raises:
+        OSError: There are no more to be had, or a folder is not there.
+        RuntimeError: Watching failed for a reason that the library does not know.
+    """
+    return RustNotify([str(folder) for folder in folders], False, False, 0, True, True)
+
+
 class Watcher:
     """The loop of thread `engine-watch`: scan, then watch, then scan again now and then.
 
     Args:
-        ingestor: Takes what changed.
-        roots: Says which roots there are now.
+        indexer: Takes what changed.
+        roots: Returns the roots that exist now, whatever it takes to tell them from others.
         clock: Time.
+        events: Where changes come from.
     """
 
-    def __init__(self, ingestor: Ingestor, roots: Callable[[], tuple[Root, ...]], clock: Clock) -> None:
-        self._ingestor = ingestor
+    def __init__(
+        self,
+        indexer: Indexer,
+        roots: Callable[[], object],
+        clock: Clock,
+        events: Callable[[tuple[Path, ...]], AbstractContextManager[Events]] = system_events,
+    ) -> None:
+        self._indexer = indexer
         self._roots = roots
         self._clock = clock
+        self._events = events
         self.state = WatchState(polling=False)
 
     def run(self, stopping: threading.Event) -> None:
         """Watch until stopped."""
         while not stopping.is_set():
-            self._ingestor.scan()
-            watched = existing_roots(self._roots())
-            if not watched:
+            roots = self._roots()
+            self._indexer.scan()
+            folders = self._indexer.folders
+            if not folders:
                 stopping.wait(POLLING_S)
                 continue
             try:
-                notify = RustNotify([str(root.path) for root in watched], False, False, 0, True, True)
+                with self._events(folders) as events:
+                    self.state = WatchState(polling=False)
+                    self._watch(events, roots, stopping)
+            except FileNotFoundError:
+                continue  # A root went away between the scan and the watch.
             except (OSError, RuntimeError) as exc:
                 self._poll(stopping, exc)
-                continue
-            self.state = WatchState(polling=False)
-            with notify:
-                self._watch(notify, watched, stopping)
 
-    def _watch(self, notify: RustNotify, watched: tuple[Root, ...], stopping: threading.Event) -> None:
-        """Take events until the roots change or it is time to look at everything again."""
-        self._ingestor.scan()  # What changed between the first look and the start of the watch.
+    def _watch(self, events: Events, roots: object, stopping: threading.Event) -> None:
+        """Take events until the roots change or the machine woke from sleep."""
+        self._indexer.scan()  # What changed between the first look and the start of the watch.
         last_change = last_scan = self._clock.monotonic()
         last_wall = self._clock.now()
         while not stopping.is_set():
             busy = self._clock.monotonic() - last_change < BUSY_FOR_S
             step = BUSY_STEP_MS if busy else IDLE_STEP_MS
-            events = notify.watch(DEBOUNCE_MS if busy else IDLE_STEP_MS, step, WAIT_MS, stopping)
+            found = events.watch(DEBOUNCE_MS if busy else IDLE_STEP_MS, step, WAIT_MS, stopping)
+            if found in ("stop", "signal"):
+                return
             now, wall = self._clock.monotonic(), self._clock.now()
-            if isinstance(events, set):
+            missed = wall - last_wall > SLEPT_S or now - last_scan > RECONCILE_S
+            if isinstance(found, set):
                 last_change = now
-                overflow = False
-                for _, path in events:
-                    if not self._ingestor.changed(Path(path)):
-                        overflow = overflow or not path.endswith((".txt", ".json", ".md"))
-                if overflow and any(Path(path).is_dir() for _, path in events):
-                    # A folder that was moved in brings files of which no event speaks.
-                    self._ingestor.scan()
-                    last_scan = now
-            elif events in ("stop", "signal"):
-                return
-            slept = wall - last_wall > SLEPT_S
+                missed = self._take(found) or missed
             last_wall = wall
-            if slept or now - last_scan > RECONCILE_S:
-                self._ingestor.scan()
+            if missed:
+                self._indexer.scan()
                 last_scan = now
-            if existing_roots(self._roots()) != watched:
+            if self._roots() != roots:
                 return
+
+    def _take(self, found: set[tuple[int, str]]) -> bool:
+        """Hand changes on. True when there may have been more than were told."""
+        for _, name in found:
+            path = Path(name)
+            if self._indexer.changed(path) or path.suffix in _NO_TRANSCRIPTS:
+                continue
+            if path.is_dir():
+                # A folder that was moved in, or made and filled at once, brings files of which no event speaks.
+                for file in path.rglob("*.jsonl"):
+                    self._indexer.changed(file)
+            elif not path.exists():
+                self._indexer.folder_vanished(path)
+        return len(found) >= MANY_CHANGES
 
     def _poll(self, stopping: threading.Event, problem: Exception) -> None:
-        """Work without events."""
-        limit = _inotify_limit()
-        self.state = WatchState(
-            polling=True,
-            reason=f"The system gives no more change events ({problem})."
-            + ("" if limit is None else f" Its limit is {limit:,} watched folders for each user."),
-            hint="Raise it: `sudo sysctl fs.inotify.max_user_watches=524288`. Until then changes are found every "
-            f"{POLLING_S:.0f} seconds.",
-        )
+        """Work without events for a while."""
+        self.state = _without_events(problem)
         logger.warning("Watching by polling: %s", problem)
-        while not stopping.wait(POLLING_S):
-            self._ingestor.scan()
-            if self._clock.monotonic() % RECONCILE_S < POLLING_S:
-                return
+        began = self._clock.monotonic()
+        wait_s = POLLING_S
+        while not stopping.wait(wait_s) and self._clock.monotonic() - began < RECONCILE_S:
+            before = self._clock.monotonic()
+            self._indexer.scan()
+            wait_s = max(POLLING_S, (self._clock.monotonic() - before) * POLLING_SHARE)
 
 
-def _inotify_limit() -> int | None:
+def _without_events(problem: Exception) -> WatchState:
+    """Say why there are no events and what would give them back: the number and the command."""
+    name = "max_user_watches"
+    if isinstance(problem, OSError) and (problem.errno == errno.EMFILE or "os error 24" in str(problem)):
+        name = "max_user_instances"
+    limit = _system_limit(name)
+    known = "" if limit is None else f" Its limit fs.inotify.{name} is {limit:,} for each user."
+    hint = f"Until then changes are found every {POLLING_S:.0f} seconds."
+    if limit is not None:
+        raised = max(524_288 if name == "max_user_watches" else 1_024, limit * 2)
+        hint = f"Raise it with `sudo sysctl fs.inotify.{name}={raised}`. {hint}"
+    return WatchState(polling=True, reason=f"The system gives no more change events ({problem}).{known}", hint=hint)
+
+
+def _system_limit(name: str) -> int | None:
     try:
-        return int(Path("/proc/sys/fs/inotify/max_user_watches").read_text(encoding="ascii"))
+        return int(Path(f"/proc/sys/fs/inotify/{name}").read_text(encoding="ascii"))
     except (OSError, ValueError):
         return None

@@ -1,4 +1,4 @@
-"""What one reading of a transcript hands to the writer: occurrences of messages, facts, counts, and the new position."""
+"""What one reading of a transcript hands to the writer: occurrences of messages, facts, counts, the new position."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engine.transcripts.records import ParsedMessage, SessionFact
+    from engine.core.repository import Grouping
+    from engine.transcripts.records import AgentFact, ParsedMessage, SessionFact
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +50,27 @@ class FileBatch:
     """A stretch of one file, ready to be written."""
 
     file_id: int
+    start: int
+    """Offset at which it begins: where the file was left."""
     session_id: str
     generation: int
     occurrences: tuple[Occurrence, ...]
     facts: tuple[SessionFact, ...]
+    agents: tuple[AgentFact, ...]
     kept: Mapping[tuple[str, bool], int]
+    """Records and blocks that are not indexed, by type and whether it is known. Negative numbers take back the last
+    line's, which had been counted before it was whole."""
     problems: tuple[LineProblem, ...]
     position: FilePosition
     first_ms: int | None = None
-    projects: Mapping[str, str] = field(default_factory=lambda: dict[str, str]())
-    """Repository of each working directory that is new in this batch."""
+    projects: Mapping[str, Grouping] = field(default_factory=dict[str, "Grouping"])
+    """What is known of the projects of this batch's working directories."""
     is_sidechain: bool = False
     """A sub-agent's file."""
+    refresh: bool = False
+    """Index the words of known messages again: the way they are made may have changed."""
     said: tuple[object, ...] = ()
-    """What an observer of the records noted (`engine.ingest.pipeline.RecordObserver`)."""
+    """What an observer of the records noted (`engine.ingest.commits.RecordObserver`)."""
 
 
 @dataclass(frozen=True, slots=True)

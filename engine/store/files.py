@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from engine.store.rows import Row, row, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,32 +39,35 @@ _COLUMNS = """f.id, f.root_id, f.path, s.session_id, f.inode, f.size, f.mtime_ns
     f.generation, f.parser, f.gone_ms IS NOT NULL, f.error FROM files f LEFT JOIN sessions s ON s.id = f.session_id"""
 
 
-def _row(values: tuple[Any, ...]) -> FileRow:
+def _row(values: Row) -> FileRow:
     *fields, gone, error = values
     return FileRow(*fields, gone=bool(gone), error=error)
 
 
 def all_files(connection: apsw.Connection) -> dict[tuple[int, str], FileRow]:
     """Return every known file by root and path."""
-    rows = (_row(values) for values in connection.execute(f"SELECT {_COLUMNS}"))
-    return {(row.root_id, row.path): row for row in rows}
+    found = [_row(values) for values in rows(connection, f"SELECT {_COLUMNS}")]
+    return {(each.root_id, each.path): each for each in found}
 
 
-def file_at(connection: apsw.Connection, root_id: int, path: str) -> FileRow | None:
-    """Return one file, None when it was never seen."""
-    values = connection.execute(
-        f"SELECT {_COLUMNS} WHERE f.root_id = ? AND f.path = ?",
-        (root_id, path),
-    ).fetchone()
-    return None if values is None else _row(values)
+def register_files(connection: apsw.Connection, found: Iterable[tuple[int, str]]) -> dict[tuple[int, str], FileRow]:
+    """Return the rows of files, given by root and path, adding the new ones."""
+    keys = list(found)
+    connection.executemany("INSERT OR IGNORE INTO files (root_id, path) VALUES (?, ?)", keys)
+    registered: dict[tuple[int, str], FileRow] = {}
+    for key in keys:
+        values = row(connection, f"SELECT {_COLUMNS} WHERE f.root_id = ? AND f.path = ?", key)
+        if values is not None:
+            registered[key] = _row(values)
+    return registered
 
 
 def register_root(connection: apsw.Connection, path: str, label: str) -> int:
     """Return the number of a root, adding it when it is new. Labels are made unique: the archive has a folder each."""
-    row = connection.execute("SELECT id FROM roots WHERE path = ?", (path,)).fetchone()
-    if row is not None:
-        return int(row[0])
-    taken = {each[0] for each in connection.execute("SELECT label FROM roots")}
+    found = row(connection, "SELECT id FROM roots WHERE path = ?", (path,))
+    if found is not None:
+        return int(found[0])
+    taken = {each[0] for each in rows(connection, "SELECT label FROM roots")}
     unique, number = label, 2
     while unique in taken:
         unique, number = f"{label}-{number}", number + 1
@@ -72,16 +77,7 @@ def register_root(connection: apsw.Connection, path: str, label: str) -> int:
 
 def roots(connection: apsw.Connection) -> dict[int, tuple[str, str]]:
     """Return (path, label) of every root ever seen, by number."""
-    return {row[0]: (row[1], row[2]) for row in connection.execute("SELECT id, path, label FROM roots")}
-
-
-def register_file(connection: apsw.Connection, root_id: int, path: str) -> FileRow:
-    """Return a file's row, adding it when it is new."""
-    connection.execute("INSERT OR IGNORE INTO files (root_id, path) VALUES (?, ?)", (root_id, path))
-    row = file_at(connection, root_id, path)
-    if row is None:
-        raise LookupError(path)
-    return row
+    return {each[0]: (each[1], each[2]) for each in rows(connection, "SELECT id, path, label FROM roots")}
 
 
 def begin_rewrite(connection: apsw.Connection, file_id: int) -> None:
@@ -93,6 +89,7 @@ def begin_rewrite(connection: apsw.Connection, file_id: int) -> None:
     )
     connection.execute("DELETE FROM problems WHERE file_id = ?", (file_id,))
     connection.execute("DELETE FROM kept_types WHERE file_id = ?", (file_id,))
+    connection.execute("DELETE FROM file_sessions WHERE file_id = ?", (file_id,))
 
 
 def mark_gone(connection: apsw.Connection, file_ids: Iterable[int], now_ms: int) -> None:
@@ -130,16 +127,19 @@ class TranscriptPlace:
     session_id: str
 
 
-def newest_transcripts(connection: apsw.Connection, folders: tuple[int, ...], limit: int) -> tuple[TranscriptPlace, ...]:
+def newest_transcripts(
+    connection: apsw.Connection, folders: tuple[int, ...], limit: int
+) -> tuple[TranscriptPlace, ...]:
     """Return the transcripts that were last written among the sessions of some working directories."""
     listed = ", ".join(map(str, folders)) or "NULL"
     return tuple(
-        TranscriptPlace(*row)
-        for row in connection.execute(
+        TranscriptPlace(*found)
+        for found in rows(
+            connection,
             f"""SELECT r.path, f.path, s.id, s.session_id FROM files f JOIN roots r ON r.id = f.root_id
                 JOIN sessions s ON s.id = f.session_id
                 WHERE s.folder_id IN ({listed}) AND f.gone_ms IS NULL AND instr(f.path, '/agent-') = 0
-                ORDER BY f.mtime_ns DESC LIMIT ?""",  # noqa: S608 - numbers of ours
+                ORDER BY f.mtime_ns DESC LIMIT ?""",
             (limit,),
         )
     )

@@ -58,11 +58,13 @@ CREATE TABLE projects (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
 CREATE TABLE folders (               -- working directories
     id INTEGER PRIMARY KEY,
     cwd TEXT NOT NULL UNIQUE,
-    project_id INTEGER NOT NULL
+    project_id INTEGER NOT NULL,
+    weight INTEGER NOT NULL          -- how sure the project is (engine/core/repository.py)
 );
 CREATE TABLE tools (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 
+-- What is shown of a session, made from `file_sessions` and `summaries`.
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY,
     session_id TEXT NOT NULL UNIQUE,
@@ -75,17 +77,50 @@ CREATE TABLE sessions (
     ai_title TEXT,
     last_prompt TEXT,
     summary TEXT,
+    summary_ms INTEGER,              -- time of the message that the summary is about
     opening TEXT,                    -- first human prompt
-    opening_ms INTEGER,
     parent TEXT,                     -- session id it came from
-    parent_kind TEXT
+    parent_kind TEXT                 -- resumed, forked, background, continued
 );
 CREATE INDEX sessions_last ON sessions (last_ms);
 
-CREATE TABLE summaries (             -- titles whose message has not been seen yet
-    leaf INTEGER PRIMARY KEY,        -- key of the message
-    text TEXT NOT NULL
-);
+-- What one file says about one session. Only the file's own bytes decide it, so sessions do not depend on the order in
+-- which files are read.
+CREATE TABLE file_sessions (
+    file_id INTEGER NOT NULL,
+    session_id INTEGER NOT NULL,
+    main INTEGER NOT NULL DEFAULT 0, -- holds messages that are no sub-agent's
+    first_ms INTEGER,
+    last_ms INTEGER,
+    folder_id INTEGER,
+    branch TEXT,
+    version TEXT,
+    custom_title TEXT,
+    ai_title TEXT,
+    last_prompt TEXT,
+    summary TEXT,
+    opening TEXT,
+    parent TEXT,
+    parent_kind TEXT,
+    PRIMARY KEY (file_id, session_id)
+) WITHOUT ROWID;
+CREATE INDEX file_sessions_session ON file_sessions (session_id);
+
+CREATE TABLE summaries (             -- titles by the message they are about, which may be in any file
+    leaf INTEGER NOT NULL,           -- key of the message
+    text TEXT NOT NULL,
+    PRIMARY KEY (leaf, text)
+) WITHOUT ROWID;
+
+CREATE TABLE agents (                -- sub-agents: what started them and what they are for
+    session_id INTEGER NOT NULL,
+    agent TEXT NOT NULL,             -- as in messages.agent
+    tool_use TEXT,                   -- id of the call that started it
+    kind TEXT,
+    description TEXT,
+    parent TEXT,                     -- the sub-agent that started it
+    PRIMARY KEY (session_id, agent)
+) WITHOUT ROWID;
 
 -- One message, in the session that said it first. Further occurrences are in `copies`.
 CREATE TABLE messages (
@@ -93,7 +128,7 @@ CREATE TABLE messages (
     key INTEGER NOT NULL UNIQUE,     -- 60 bits of the uuid's hash, the first part of a chunk_id
     uuid NOT NULL,                   -- 16 bytes, or text where it is no UUID
     parent INTEGER,                  -- key of the parent
-    fingerprint INTEGER NOT NULL,
+    fingerprint INTEGER NOT NULL,    -- the same in a copy with another uuid
     session_id INTEGER NOT NULL,
     file_id INTEGER NOT NULL,
     offset INTEGER NOT NULL,         -- of its line
@@ -104,6 +139,7 @@ CREATE TABLE messages (
     role INTEGER NOT NULL,
     sidechain INTEGER NOT NULL,
     copied INTEGER NOT NULL,         -- the line says it was copied from elsewhere
+    copy_kind INTEGER NOT NULL,      -- what it is when another session said it first
     folder_id INTEGER,
     model_id INTEGER,
     agent TEXT,
@@ -111,7 +147,7 @@ CREATE TABLE messages (
 );
 CREATE INDEX messages_place ON messages (file_id, offset);
 CREATE INDEX messages_session ON messages (session_id, sidechain, role);
-CREATE INDEX messages_fingerprint ON messages (fingerprint);
+CREATE INDEX messages_fingerprint ON messages (fingerprint, parent);
 CREATE INDEX messages_exchange ON messages (exchange_id);
 
 CREATE TABLE copies (                -- the same message in another file (resume, fork, background copy)
@@ -125,14 +161,19 @@ CREATE TABLE copies (                -- the same message in another file (resume
     length INTEGER NOT NULL,
     generation INTEGER NOT NULL,
     time_ms INTEGER,
-    copied INTEGER NOT NULL,
-    folder_id INTEGER,
+    copy_kind INTEGER NOT NULL,
     parent INTEGER,
     PRIMARY KEY (file_id, offset, part)
 ) WITHOUT ROWID;
 CREATE INDEX copies_message ON copies (message_id);
 CREATE INDEX copies_session ON copies (session_id);
 CREATE INDEX copies_key ON copies (key);
+
+CREATE TABLE claims (                -- messages that say which message they are copies of (SDK forks)
+    original INTEGER PRIMARY KEY,    -- its key; it may not have been seen
+    message_id INTEGER NOT NULL
+);
+CREATE INDEX claims_message ON claims (message_id);
 
 -- One block. Small rows: ranking joins thousands of them. What filters need is repeated from the message.
 CREATE TABLE chunks (

@@ -9,15 +9,13 @@ from engine.core.models import Kind, Role
 from engine.transcripts.signals import PLAN_TOOLS, QUESTION_TOOLS
 
 PROSE_LIMIT = 40_000
-"""Characters of a prompt, an answer, a thought, a plan or a summary that are indexed; longer ones keep head and tail."""
+"""Characters of a prompt, an answer, a thought, a plan or a summary that are indexed; of longer ones, head and tail."""
 
 MACHINE_LIMIT = 4_000
 """Characters of a tool's input or result, or of injected text: 2,000 of head and 2,000 of tail."""
 
 _GAP = "\n…\n"
-_INLINE_NOISE = re.compile(
-    r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook)>.*?</\1>", re.DOTALL
-)
+_NOISE = re.compile(r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook)>")
 _TAG = re.compile(r"</?(?:command-name|command-message|command-args|local-command-stdout|local-command-stderr)>")
 
 
@@ -57,7 +55,19 @@ def prompt_text(text: str) -> str:
     """Return what a person typed, without reminders and editor context that Claude Code put into the same string."""
     if "<" not in text:
         return text
-    return _INLINE_NOISE.sub("", text).strip()
+    kept: list[str] = []
+    never_closed: set[str] = set()
+    position = searched = 0
+    while (opening := _NOISE.search(text, searched)) is not None:
+        searched = opening.end()
+        tag = opening[1]
+        end = -1 if tag in never_closed else text.find(f"</{tag}>", searched)
+        if end < 0:
+            never_closed.add(tag)
+            continue
+        kept.append(text[position : opening.start()])
+        position = searched = end + len(tag) + 3
+    return "".join([*kept, text[position:]]).strip()
 
 
 def slash_command(text: str) -> tuple[str, str] | None:
@@ -157,7 +167,7 @@ def other_text(block: dict[str, Any]) -> str:
     return _drop_binary(_lines(kept))
 
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/=]{400,}")
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{400,}")
 
 
 def _drop_binary(text: str) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+META_SUFFIX = ".meta.json"
 _AGENT = re.compile(r"agent-(?P<id>[\w.-]+)")
 
 
@@ -54,24 +55,29 @@ def identify(relative: PurePosixPath) -> FileIdentity | None:
     parts = relative.parts
     if len(parts) < 2:
         return None
-    name = relative.name
+    if len(parts) == 2:
+        return _in_project(relative)
+    session_id = _uuid_in(parts[1])
     if "tool-results" in parts[1:-1]:
-        return FileIdentity(FileKind.SPILL, _uuid_in(parts[1]))
-    if name.endswith(".meta.json") and "subagents" in parts[1:-1]:
-        return FileIdentity(FileKind.META, _uuid_in(parts[1]), _agent_id(name.removesuffix(".meta.json")))
-    if not name.endswith(".jsonl"):
+        return FileIdentity(FileKind.SPILL, session_id)
+    return _of_agent(relative.name, session_id) if "subagents" in parts[1:-1] else None
+
+
+def _in_project(relative: PurePosixPath) -> FileIdentity | None:
+    if relative.suffix != ".jsonl":
         return None
-    stem = name.removesuffix(".jsonl")
-    if "subagents" in parts[1:-1]:
-        agent = _agent_id(stem)
-        # journal.jsonl of a workflow is a log of launches, not a conversation.
-        return None if agent is None else FileIdentity(FileKind.AGENT, _uuid_in(parts[1]), agent)
-    if len(parts) != 2:
-        return None
-    agent = _agent_id(stem)
+    agent = _agent_id(relative.stem)
     if agent is not None:
         return FileIdentity(FileKind.OLD_AGENT, None, agent)
-    return FileIdentity(FileKind.SESSION, session_of_stem(stem))
+    return FileIdentity(FileKind.SESSION, session_of_stem(relative.stem))
+
+
+def _of_agent(name: str, session_id: str | None) -> FileIdentity | None:
+    if name.endswith(META_SUFFIX):
+        return FileIdentity(FileKind.META, session_id, _agent_id(name.removesuffix(META_SUFFIX)))
+    # journal.jsonl of a workflow is a log of launches, not a conversation.
+    agent = _agent_id(name.removesuffix(".jsonl")) if name.endswith(".jsonl") else None
+    return None if agent is None else FileIdentity(FileKind.AGENT, session_id, agent)
 
 
 def session_of_stem(stem: str) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import orjson
 
@@ -19,10 +19,17 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 """One JSON object of a transcript."""
 
-_RECORD_START = re.compile(r'\{\s*"(?:parentUuid|type|uuid|sessionId|isSidechain|summary|leafUuid|cwd|userType|message)"\s*:')
-_RECORD_KEYS = ("sessionId", "uuid", "message", "snapshot", "leafUuid", "timestamp")
+_BOM = b"\xef\xbb\xbf"
+_PADDING = b"\0 \t\r\n"
+_RECORD_START = re.compile(
+    r'\{\s*"(?:parentUuid|type|uuid|sessionId|isSidechain|summary|leafUuid|cwd|userType|message)"\s*:'
+)
+_CHAIN_TYPES = frozenset({"user", "assistant", "progress", "system", "attachment"})
+_RECORD_KEYS = ("sessionId", "message", "snapshot", "leafUuid", "timestamp")
 _MAX_SALVAGE_ATTEMPTS = 200
-"""A damaged line is searched for records at this many places at most, so that a hostile one cannot cost minutes."""
+_SALVAGE_WORK = 4
+"""A damaged line is searched for records at 200 places at most, reading at most four times its length, so that a
+hostile one of 64 MiB cannot cost minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,7 @@ class LineSplitter:
     offset: int
     """Where the next unread byte of the file stands."""
     max_line: int
-    _pending: list[bytes] = field(default_factory=lambda: list[bytes]())
+    _pending: list[bytes] = field(default_factory=list[bytes])
     _pending_size: int = 0
     _skipping: bool = False
 
@@ -111,18 +118,19 @@ def parse_line(line: bytes) -> LineContent:
 
 
 def _salvage(line: bytes) -> LineContent:
-    stripped = line.strip(b"\0 \t\r\n\xef\xbb\xbf")
+    stripped = line.strip(_PADDING).removeprefix(_BOM).strip(_PADDING)
     if not stripped:
         return LineContent((), "NUL bytes") if b"\0" in line else EMPTY
-    damage = None if len(stripped) == len(line) or b"\0" not in line else "NUL padding"
-    text = stripped.decode("utf-8", "surrogatepass" if _only_surrogates(stripped) else "replace")
-    if "\0" in text:
-        text = text.replace("\0", "")
-        damage = "NUL padding"
-    elif "\ufffd" in text and b"\xef\xbf\xbd" not in stripped:
-        damage = "invalid UTF-8"
+    damage = "NUL padding" if b"\0" in line else None
     try:
-        # The standard parser also takes what orjson refuses: lone surrogates, NaN, a byte order mark already removed.
+        # A lone surrogate as three bytes is no UTF-8, but what was meant is known: it is replaced like an escaped one.
+        text = stripped.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        text = stripped.decode("utf-8", "replace")
+        damage = damage or "invalid UTF-8"
+    text = text.replace("\0", "")
+    try:
+        # The standard parser also takes what orjson refuses: lone surrogates, NaN, control characters, long numbers.
         value = json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return _dig(text)
@@ -131,40 +139,49 @@ def _salvage(line: bytes) -> LineContent:
     return LineContent((cast("Record", value),), damage)
 
 
-def _only_surrogates(data: bytes) -> bool:
-    try:
-        data.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _dig(text: str) -> LineContent:
     """Find whole records inside a line that is not one: two records spliced together, the first one cut short."""
     decoder = json.JSONDecoder(strict=False)
     found: list[Record] = []
     position = 0
+    allowed = _SALVAGE_WORK * len(text)
     for _ in range(_MAX_SALVAGE_ATTEMPTS):
-        match = _RECORD_START.search(text, position)
-        if match is None:
+        start = _next_start(text, position)
+        if start is None or allowed <= 0:
             break
+        value: object = None
+        end = start + 1
         try:
-            value, end = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            position = match.start() + 1
-            continue
-        if _looks_like_record(value):
+            value, end = decoder.raw_decode(text, start)
+            allowed -= end - start
+        except json.JSONDecodeError as exc:
+            allowed -= exc.pos - start
+        except (ValueError, RecursionError):  # a number of thousands of digits; brackets in brackets in brackets
+            allowed -= len(text) - start
+        if _looks_like_record(value, is_first=start == 0):
             found.append(value)
             position = end
         else:
-            position = match.start() + 1
+            position = start + 1
     return LineContent(tuple(found), "several records in one line" if len(found) > 1 else "cut or unreadable")
 
 
-def _looks_like_record(value: object) -> bool:
+def _next_start(text: str, position: int) -> int | None:
+    if position == 0 and text[0] == "{":
+        return 0
+    match = _RECORD_START.search(text, position)
+    return None if match is None else match.start()
+
+
+def _looks_like_record(value: object, *, is_first: bool) -> TypeGuard[Record]:
+    """Tell a record from an object inside one: what stands first in its line is always one, the rest must show it."""
     if not isinstance(value, dict):
         return False
     record = cast("Record", value)
-    if not isinstance(record.get("type"), str):
-        return False
-    return any(key in record for key in _RECORD_KEYS)
+    kind = record.get("type")
+    if is_first:
+        return True
+    if kind in _CHAIN_TYPES:
+        # The messages of a sub-agent that progress lines quote have no session of their own.
+        return isinstance(record.get("sessionId"), str)
+    return isinstance(kind, str) and any(key in record for key in _RECORD_KEYS)

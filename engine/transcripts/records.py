@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from engine.core.models import Kind, Role, Signal
+
+CopyKind = Literal["resumed", "forked", "background"]
+"""How a session came to hold messages of another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,16 @@ class ParsedMessage:
     """One line that carries content."""
 
     uuid: str
-    """Claude Code's; made from the line's bytes where it is missing (old and foreign files)."""
+    """Claude Code's; made from the record where it is missing (old and foreign files)."""
     parent_uuid: str | None
+    original_uuid: str | None
+    """Uuid of the message that this one says it was copied from (SDK forks give copies new uuids)."""
     session_id: str
     """The session this occurrence belongs to (rule of transcripts.md, section 4)."""
     copied_from: str | None
     """The session that the line itself says it was copied from."""
+    copy_kind: CopyKind
+    """What this occurrence is, should another session turn out to have said it first."""
     timestamp_ms: int | None
     role: Role
     is_sidechain: bool
@@ -44,22 +51,20 @@ class ParsedMessage:
     branch: str | None
     version: str | None
     model: str | None
-    message_id: str | None
-    """Identity of the API call. One call has a line for each of its blocks."""
     fingerprint: int
     """63 bits over what stays the same in a copy that got a new uuid."""
     has_strong_id: bool
     """The fingerprint holds an id of the API (`msg_`, `toolu_`), so that it identifies the message by itself."""
     starts_exchange: bool
-    """A human prompt: what follows answers it."""
+    """A human prompt, or the task of a sub-agent: what follows answers it."""
     blocks: tuple[ParsedBlock, ...]
     opening: str | None = None
     """First 200 characters of a human prompt."""
+    unknown_blocks: tuple[str, ...] = ()
+    """Types of its blocks that this program does not know; they are indexed by what text they hold."""
 
 
-FactKind = Literal[
-    "custom_title", "ai_title", "last_prompt", "summary", "parent", "worktree", "cost_state", "pr_link", "model_call"
-]
+FactKind = Literal["custom_title", "ai_title", "last_prompt", "summary", "parent", "worktree"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,18 @@ class SessionFact:
     text: str
     about: str | None = None
     """A summary's `leafUuid`, a parent's lineage kind, a worktree's path."""
-    timestamp_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFact:
+    """A sub-agent: what started it and what it is for. The parts are said in different places."""
+
+    session_id: str
+    agent_id: str
+    tool_use_id: str | None = None
+    agent_type: str | None = None
+    description: str | None = None
+    parent_agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +99,3 @@ class Kept:
 
 
 Parsed = ParsedMessage | SessionFact | Kept
-
-
-@dataclass(frozen=True, slots=True)
-class ToolUse:
-    """A tool call whose result has not been seen yet."""
-
-    id: str
-    tool: str
-
-
-def text_field(record: dict[str, Any], key: str) -> str | None:
-    """Return a non-empty string field, else None."""
-    value = record.get(key)
-    return value if isinstance(value, str) and value else None

@@ -3,7 +3,7 @@
 | signal | what |
 |---|---|
 | high | human prompts, assistant answers, plans, questions to the person and their answers |
-| medium | thinking, commands (Bash), edits and writes, failed tool results, tasks given to a sub-agent and its final report |
+| medium | thinking, commands (Bash), edits and writes, failed tool results, tasks given to a sub-agent and its report |
 | low | routine tool results, reads, searches and listings, injected text, warm-ups, API errors, compaction summaries, |
 |     | Backscroll's own calls and their results |
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine.cli.app import main
-from engine.ingest.pipeline import IngestProgress
+from engine.ingest.progress import IngestProgress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from engine.cli.output import Output
 from engine.cli.progress import LINE_EVERY_S, ProgressView
 from engine.core.clock import FixedClock
-from engine.ingest.pipeline import IngestProgress
+from engine.ingest.progress import IngestProgress
 
 if TYPE_CHECKING:
     import pytest

@@ -9,7 +9,7 @@ import pytest
 from engine.core.models import Signal
 from engine.store import generations, vectors
 from engine.store.connection import open_writer
-from engine.store.history import delete_chunks
+from engine.store.chunks import delete_chunks
 from engine.store.migrations import MIGRATIONS, migrate
 from tests.helpers.history import MODEL, add_chunk, add_vector, new_database
 

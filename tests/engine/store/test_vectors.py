@@ -11,7 +11,7 @@ from engine.core.when import TimeSpan
 from engine.store import generations, vectors
 from engine.store.bitcopy import BitCopy
 from engine.store.filters import conditions
-from engine.store.history import delete_chunks
+from engine.store.chunks import delete_chunks
 from tests.helpers.history import EVERYTHING, MODEL, add_chunk, add_vector, new_database
 
 if TYPE_CHECKING:

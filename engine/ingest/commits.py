@@ -1,0 +1,172 @@
+"""Hands batches to the writer: small files many at a time, at most two transactions ahead, failures told with files."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from engine.store.history import HistoryWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from concurrent.futures import Future
+
+    from engine.store.batches import BatchResult, FileBatch
+    from engine.store.connection import Connection
+    from engine.store.writer import StoreWriter
+
+GROUP_MESSAGES = 2_000
+"""Batches of small files are committed together until they hold this many messages: a commit for each of 15,000 small
+sessions would take longer than reading them."""
+
+GROUP_FILES = 64
+GROUP_BYTES = 4 * 1024 * 1024
+IN_FLIGHT = 2
+"""Transactions that wait or are being written while the next one is read: more would only hold memory."""
+
+
+class RecordObserver(Protocol):
+    """Somebody who reads along and writes in the same transaction: usage accounting."""
+
+    def read(self, record: Mapping[str, Any], *, undated_ms: int = 0) -> object | None:
+        """Return what a record says, None for nothing.
+
+        Args:
+            record: One parsed object of a transcript.
+            undated_ms: Time of a line that has none: the last one seen in its file.
+        """
+        ...
+
+    def write(
+        self,
+        connection: Connection,
+        found: Iterable[Any],
+        *,
+        session: int,
+        name: str,
+        began_ms: int | None,
+        folder_of: Callable[[str], int | None],
+    ) -> None:
+        """Write what a stretch of one file said, in the transaction that commits the file's offset."""
+        ...
+
+
+class CommitFailed(Exception):
+    """Batches were not written. What belongs to their files has to be read again.
+
+    Args:
+        cause: The first failure.
+        files: Numbers of the files of all batches that were lost.
+    """
+
+    def __init__(self, cause: Exception, files: frozenset[int]) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+        self.files = files
+
+
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    """A transaction that was handed over."""
+
+    future: Future[tuple[BatchResult, ...]]
+    files: frozenset[int]
+
+
+class Committer:
+    """Collects batches on the ingest thread and commits them in order.
+
+    Args:
+        writer: The single writer.
+        observer: Reads along.
+        on_committed: Called on the ingest thread with what a transaction changed.
+    """
+
+    def __init__(
+        self,
+        writer: StoreWriter,
+        observer: RecordObserver,
+        on_committed: Callable[[tuple[BatchResult, ...]], None],
+    ) -> None:
+        self._writer = writer
+        self._observer = observer
+        self._on_committed = on_committed
+        self._group: list[FileBatch] = []
+        self._messages = 0
+        self._bytes = 0
+        self._flights: deque[_Flight] = deque()
+
+    def add(self, batch: FileBatch) -> None:
+        """Take a batch; it is committed with the next ones.
+
+        Raises:
+            CommitFailed: Earlier batches were not written.
+            StorageFailure: The writer is closing.
+        """
+        self._group.append(batch)
+        self._messages += len(batch.occurrences)
+        self._bytes += batch.position.offset - batch.start
+        if self._messages >= GROUP_MESSAGES or self._bytes >= GROUP_BYTES or len(self._group) >= GROUP_FILES:
+            self._submit()
+
+    def settle(self) -> None:
+        """Commit everything that was added and wait for it.
+
+        Raises:
+            CommitFailed: Batches were not written.
+            StorageFailure: The writer is closing.
+        """
+        self._submit()
+        while self._flights:
+            self._land()
+
+    def _submit(self) -> None:
+        if not self._group:
+            return
+        while len(self._flights) >= IN_FLIGHT:
+            self._land()
+        group = tuple(self._group)
+        self._forget_group()
+        files = frozenset(batch.file_id for batch in group)
+        future = self._writer.submit(lambda connection: _apply(connection, group, self._observer))
+        self._flights.append(_Flight(future, files))
+
+    def _land(self) -> None:
+        flight = self._flights.popleft()
+        try:
+            results = flight.future.result()
+        except Exception as exc:
+            # What was read behind it builds on it: let it end, too, and count it as lost where it did not.
+            lost = set(flight.files)
+            for later in self._flights:
+                if later.future.exception() is not None:
+                    lost |= later.files
+            lost.update(batch.file_id for batch in self._group)
+            self._flights.clear()
+            self._forget_group()
+            raise CommitFailed(exc, frozenset(lost)) from exc
+        self._on_committed(results)
+
+    def _forget_group(self) -> None:
+        self._group.clear()
+        self._messages = self._bytes = 0
+
+
+def _apply(connection: Connection, group: tuple[FileBatch, ...], observer: RecordObserver) -> tuple[BatchResult, ...]:
+    writer = HistoryWriter(connection)
+    results: list[BatchResult] = []
+    for batch in group:
+        results.append(writer.apply(batch))
+        if batch.said:
+            projects = batch.projects
+            observer.write(
+                connection,
+                batch.said,
+                session=writer.names.session(batch.session_id),
+                name=batch.session_id,
+                began_ms=None if batch.is_sidechain else batch.first_ms,
+                folder_of=lambda cwd, projects=projects: writer.names.folder(cwd, projects),
+            )
+    writer.finish()
+    return tuple(results)

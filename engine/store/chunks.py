@@ -1,0 +1,131 @@
+"""Chunks: the indexed form of a message's blocks, each a row, a text and its words, written and removed together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engine.core.text import index_parts, index_words
+from engine.store.codes import KINDS, ROLES, SIGNALS
+from engine.store.rows import number, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import apsw
+
+    from engine.core.models import Role
+    from engine.store.connection import Value
+    from engine.store.names import NameTable
+    from engine.transcripts.records import ParsedBlock
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkOwner:
+    """What the chunks of one message repeat from it, so that filters need no join."""
+
+    message: int
+    role: Role
+    sidechain: int
+    session: int
+    folder: int | None
+    time_ms: int | None
+    exchange: int
+
+
+@dataclass(slots=True)
+class ChunkTable:
+    """Writes chunks on the writer's thread. Rows wait for `flush`, so that they are inserted many at a time."""
+
+    connection: apsw.Connection
+    names: NameTable
+    added: int = 0
+    """How many were written."""
+    _next: int = field(init=False)
+    _rows: list[tuple[Value, ...]] = field(default_factory=list[tuple["Value", ...]])
+    _texts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    _words: list[tuple[int, str, str]] = field(default_factory=list[tuple[int, str, str]])
+
+    def __post_init__(self) -> None:
+        self._next = number(self.connection, "SELECT coalesce(max(id), 0) + 1 FROM chunks")
+
+    def add(self, owner: ChunkOwner, blocks: Iterable[ParsedBlock]) -> None:
+        """Add the chunks of blocks; those without text are nothing to find."""
+        for block in blocks:
+            if not block.text:
+                continue
+            chunk = self._next
+            self._next += 1
+            self.added += 1
+            self._rows.append((chunk, *self._row(owner, block)))
+            self._texts.append((chunk, block.text))
+            self._words.append((chunk, index_words(block.text), index_parts(block.text)))
+
+    def replace(self, owner: ChunkOwner, blocks: Iterable[ParsedBlock], *, refresh: bool) -> None:
+        """Make a message's chunks those of its present blocks. What did not change keeps its number.
+
+        Args:
+            owner: The message.
+            blocks: As they are now.
+            refresh: Index the words of unchanged chunks again.
+        """
+        self.flush()
+        present = {
+            row[1]: row
+            for row in rows(
+                self.connection,
+                """SELECT c.id, c.block, c.kind, c.signal, c.role, c.sidechain, c.failed, c.tool_id, c.cut, x.text
+                   FROM chunks c JOIN texts x ON x.id = c.id WHERE c.message_id = ?""",
+                (owner.message,),
+            )
+        }
+        changed: list[ParsedBlock] = []
+        for block in blocks:
+            row = present.get(block.number)
+            if row is None:
+                changed.append(block)
+                continue
+            new = self._row(owner, block)
+            if row[1:9] == (*new[1:8], new[12]) and row[9] == block.text:
+                del present[block.number]
+                if refresh:
+                    self._index_again(row[0], block.text)
+            else:
+                changed.append(block)
+        delete_chunks(self.connection, [row[0] for row in present.values()])
+        self.connection.execute(
+            "UPDATE chunks SET session_id = ?, folder_id = ?, time_ms = ?, exchange_id = ? WHERE message_id = ?",
+            (owner.session, owner.folder, owner.time_ms, owner.exchange, owner.message),
+        )
+        self.add(owner, changed)
+
+    def flush(self) -> None:
+        """Insert what waits."""
+        if not self._rows:
+            return
+        self.connection.executemany(f"INSERT INTO chunks VALUES ({', '.join('?' * 14)})", self._rows)
+        self.connection.executemany("INSERT INTO texts VALUES (?, ?)", self._texts)
+        self.connection.executemany("INSERT INTO search (rowid, words, parts) VALUES (?, ?, ?)", self._words)
+        self._rows.clear()
+        self._texts.clear()
+        self._words.clear()
+
+    def _row(self, owner: ChunkOwner, block: ParsedBlock) -> tuple[Value, ...]:
+        return (
+            owner.message, block.number, KINDS[block.kind], SIGNALS[block.signal], ROLES[owner.role], owner.sidechain,
+            int(block.is_error), self.names.tool(block.tool), owner.session, owner.folder, owner.time_ms,
+            owner.exchange, block.cut,
+        )  # fmt: skip
+
+    def _index_again(self, chunk: int, text: str) -> None:
+        self.connection.execute(
+            "UPDATE search SET words = ?, parts = ? WHERE rowid = ?", (index_words(text), index_parts(text), chunk)
+        )
+
+
+def delete_chunks(connection: apsw.Connection, chunks: Iterable[int]) -> None:
+    """Remove chunks from every table that holds a row of them, in the caller's transaction."""
+    numbers = [(chunk,) for chunk in chunks]
+    connection.executemany("DELETE FROM search WHERE rowid = ?", numbers)
+    connection.executemany("DELETE FROM texts WHERE id = ?", numbers)
+    connection.executemany("DELETE FROM chunks WHERE id = ?", numbers)
