@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from engine import __version__
 from engine.archive.reader import ArchiveReader
-from engine.arguments import OPERATIONS, validate
+from engine.arguments import LIMIT_CAP, OPERATIONS, validate
 from engine.core import when
 from engine.core.errors import EngineNotRunning, InvalidArgument
 from engine.core.models import (
@@ -69,9 +69,6 @@ if TYPE_CHECKING:
     from engine.store.connection import Connection, ReaderPool
     from engine.usage.report import UsageReport
     from engine.usage.rows import Grouping
-
-MAX_LIMIT = 500
-"""Rows of one page; a larger limit is answered as this and said in `limit_applied`."""
 
 MAX_PROBLEMS = 200
 _SEARCHES: dict[str, Mode] = {"keyword_search": "keyword", "semantic_search": "semantic", "hybrid_search": "hybrid"}
@@ -686,7 +683,7 @@ def _page(limit: int, offset: int) -> _Page:
         raise InvalidArgument(
             "limit must be at least 1 and offset at least 0", f"You sent limit {limit} and offset {offset}.", ""
         )
-    return _Page(min(limit, MAX_LIMIT), offset, MAX_LIMIT if limit > MAX_LIMIT else None)
+    return _Page(min(limit, LIMIT_CAP), offset, LIMIT_CAP if limit > LIMIT_CAP else None)
 
 
 def _shown_paths(paths: Paths) -> dict[str, str]:

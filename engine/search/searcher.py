@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from engine.arguments import LIMIT_CAP
 from engine.core.models import IndexShare, SearchMode, SearchReply
 from engine.search import fuzzy, meaning, scope
 from engine.search.hits import make_hits
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from engine.search.scope import InView, Scope
     from engine.search.semantic import SemanticLeg
     from engine.store.connection import Connection
-
-MAX_LIMIT = 500
-"""More hits than anybody reads; a larger limit is answered as this and said in `limit_applied`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ class Searcher:
         )
         query = read_query(request.query, prefix_last=request.prefix_last)
         answer = self._answer(connection, request, query, where)
-        limit = min(request.limit, MAX_LIMIT)
+        limit = min(request.limit, LIMIT_CAP)
         ranking = answer.ranking
         page = range(request.offset, min(len(ranking), request.offset + limit))
         entries = [ranking.entry(index) for index in page]
@@ -116,7 +114,7 @@ class Searcher:
             excluded=answer.in_view or None,
             corrected_query=answer.query.text if answer.corrected else None,
             low_signal_matches=answer.low_signal or None,
-            limit_applied=MAX_LIMIT if request.limit > MAX_LIMIT else None,
+            limit_applied=LIMIT_CAP if request.limit > LIMIT_CAP else None,
             projects=projects,
             total_is="candidates" if request.mode != "keyword" else None,
         )
