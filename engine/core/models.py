@@ -222,12 +222,15 @@ class SearchReply:
     knowledge_hits: tuple[dict[str, Any], ...] | None = None
 
 
+LineageKind = Literal["resumed", "forked", "background", "continued"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
-    """Where a session comes from."""
+    """Where a session comes from. Sub-agents and asides are no sessions of their own: they belong to their parent's."""
 
     parent: str
-    kind: Literal["resumed", "forked", "background", "aside", "subagent", "continued"]
+    kind: LineageKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

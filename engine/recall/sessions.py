@@ -39,7 +39,7 @@ def session_row(connection: Connection, info: SessionInfo, zone: ZoneInfo) -> Se
         messages=info.messages,
         prompts=info.prompts,
         branch=info.branch,
-        lineage=_lineage(connection, info),
+        lineage=_lineage(info),
         on_disk=info.files_on_disk > 0,
         archived=bool(info.archived),
         resume_command=resume_command(info.session_id, info.cwd),
@@ -95,14 +95,10 @@ def list_sessions(
     )
 
 
-def _lineage(connection: Connection, info: SessionInfo) -> Lineage | None:
-    if info.parent is not None:
-        kind = info.parent_kind if info.parent_kind in ("forked", "continued") else "forked"
-        return Lineage(parent=info.parent, kind="continued" if kind == "continued" else "forked")
-    derived = reading.derived_parent(connection, info.id)
-    if derived is None:
+def _lineage(info: SessionInfo) -> Lineage | None:
+    if info.parent is None or info.parent_kind is None:
         return None
-    return Lineage(parent=derived[0], kind="forked" if derived[1] == "forked" else "resumed")
+    return Lineage(parent=info.parent, kind=info.parent_kind)
 
 
 def _highlights(connection: Connection, session: int, span: TimeSpan) -> tuple[str, ...]:

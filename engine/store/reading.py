@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from engine.core.models import LineageKind
     from engine.core.when import TimeSpan
 
 
@@ -89,7 +90,7 @@ class SessionInfo:
     last_ms: int | None
     branch: str | None
     parent: str | None
-    parent_kind: str | None
+    parent_kind: LineageKind | None
     messages: int
     prompts: int
     files_on_disk: int
@@ -243,17 +244,6 @@ def find_sessions(connection: apsw.Connection, prefix: str, limit: int = 6) -> t
             (len(lowered), lowered, limit),
         )
     )
-
-
-def derived_parent(connection: apsw.Connection, session: int) -> tuple[str, str] | None:
-    """Return (session id, kind) of the session that this one was copied from, as its shared messages tell."""
-    row = connection.execute(
-        """SELECT o.session_id, c.key = m.key AND c.time_ms IS m.time_ms
-           FROM copies c JOIN messages m ON m.id = c.message_id JOIN sessions o ON o.id = m.session_id
-           WHERE c.session_id = ? AND m.session_id <> ? ORDER BY c.offset DESC LIMIT 1""",
-        (session, session),
-    ).fetchone()
-    return None if row is None else (row[0], "forked" if row[1] else "resumed")
 
 
 _MESSAGE_COLUMNS = """m.id, m.key, m.uuid, m.role, m.sidechain, m.time_ms, mo.name, m.agent, m.session_id,
