@@ -87,7 +87,7 @@ class Reader:
                 shown = tuple(row for row in shown if row.agent in agents)
             views += self._views(connection, shown, {row.id for row in members})
         infos = reading.sessions_by_id(connection, sessions)
-        first, *others = [session_row(connection, infos[number], self._zone) for number in sessions]
+        first, *others = [session_row(infos[number], self._zone) for number in sessions]
         return Reading(
             messages=tuple(views),
             session=first,
@@ -116,7 +116,7 @@ class Reader:
         following = offset + limit
         return Reading(
             messages=tuple(views),
-            session=session_row(connection, info, self._zone),
+            session=session_row(info, self._zone),
             position=Position(index=min(offset, len(order)), of=len(order)),
             next_offset=following if following < len(order) else None,
         )
@@ -138,7 +138,7 @@ class Reader:
         if form == "jsonl":
             lines = [found[1].decode("utf-8", "replace") for row in rows if (found := self._raw.line(row)) is not None]
             return "".join(f"{line}\n" for line in dict.fromkeys(lines))
-        return session_markdown(session_row(connection, info, self._zone), self._views(connection, rows, set()))
+        return session_markdown(session_row(info, self._zone), self._views(connection, rows, set()))
 
     def _views(self, connection: Connection, rows: Sequence[MessageRow], asked: set[int]) -> list[MessageView]:
         views: list[MessageView] = []

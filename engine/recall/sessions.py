@@ -27,7 +27,7 @@ MAX_HIGHLIGHTS = 6
 """Of a session in a period: enough to recognise the work, small enough for twenty sessions in one reply."""
 
 
-def session_row(connection: Connection, info: SessionInfo, zone: ZoneInfo) -> SessionRow:
+def session_row(info: SessionInfo, zone: ZoneInfo) -> SessionRow:
     """Return a session as replies show it."""
     return SessionRow(
         session_id=info.session_id,
@@ -77,7 +77,7 @@ def list_sessions(
     )
     rows: list[SessionRow] = []
     for info in infos:
-        row = session_row(connection, info, zone)
+        row = session_row(info, zone)
         if with_highlights:
             opening = reading.opening_in(connection, info.id, span) or info.opening
             row = replace(
