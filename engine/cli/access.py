@@ -96,11 +96,13 @@ class InstalledAccess:
         try:
             client = self._connect()
         except EngineNotRunning:
+            client = None
+        if client is None:  # out of the handler: whatever goes wrong below has another cause
             with self._engine() if writes else self._reader() as front:
                 yield front
-        else:
-            with client:
-                yield _Remote(client)
+            return
+        with client:
+            yield _Remote(client)
 
     @contextmanager
     def running(self) -> Generator[Front]:

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from rich.console import Console
+from rich.text import Text
 from rich.theme import Theme
 
 from engine.cli.safe import visible
+from engine.cli.words import as_commands
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,13 +82,20 @@ class Output:
         """Write parts of an answer for people, each on lines of its own."""
         if self.console.is_terminal:
             for part in parts:
-                self.console.print(part)
+                self._print(part)
             return
         with self.console.capture() as captured:
             for part in parts:
-                self.console.print(part)
+                self._print(part)
         # Tables fill their columns up; what reads a pipe has no use for spaces at the end of a line.
         self._stdout.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
+
+    def _print(self, part: RenderableType) -> None:
+        # rich joins what it prints into a new text, which has forgotten that the part was not to be wrapped.
+        if isinstance(part, Text) and part.no_wrap:
+            self.console.print(part, no_wrap=True, overflow=part.overflow)
+        else:
+            self.console.print(part)
 
     def text(self, text: str) -> None:
         """Write a text as it is."""
@@ -104,7 +113,7 @@ class Output:
         self.say(error.title, "bad")
         for sentence in (error.message, error.hint):
             if sentence:
-                self.say(sentence)
+                self.say(as_commands(sentence))
         if error.candidates:
             self.say("Candidates: " + ", ".join(error.candidates))
 
