@@ -34,6 +34,7 @@ from engine.cli import (
 )
 from engine.cli.access import InstalledAccess
 from engine.cli.exits import BROKEN_PIPE, DONE, INTERRUPTED, exit_code
+from engine.cli.knowledge.app import app as knowledge
 from engine.cli.output import Output, use_utf8
 from engine.core.errors import EngineError, InvalidArgument
 from engine.core.paths import Paths
@@ -66,12 +67,14 @@ VERBS: Final = (
 app = typer.Typer(
     name="backscroll",
     help="Search and memory for everything you ever said to Claude Code, on your own machine.",
-    epilog="Every command takes --json. Exit codes: 0 done, 1 nothing found, 2 wrong use, 3 no engine or it failed.",
+    epilog="Every command takes --json. Exit codes: 0 done, 1 nothing found, 2 wrong use, 3 no engine or it "
+    "failed, 4 findings.",
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _verb in VERBS:
     app.command()(_verb)
+app.add_typer(knowledge)
 
 
 @app.callback(invoke_without_command=True)
