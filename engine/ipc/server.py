@@ -173,7 +173,7 @@ class IpcServer:
             if session is not None:
                 self._attend(session)
         except Exception:
-            logger.exception("Connection %d failed", number)
+            logger.exception("Connection %d could not be let in", number)
         finally:
             with self._lock:
                 self._waiting.pop(number, None)
@@ -239,6 +239,8 @@ class IpcServer:
                 CallServer(session, self._on_call).run()
         except ProtocolError as error:
             logger.info("Connection %d dropped: %s", client.number, error)
+        except Exception:
+            logger.exception("Connection %d failed", client.number)
         finally:
             session.finish()
             logger.info("Connection %d ended", client.number)
