@@ -64,7 +64,7 @@ def records(
     reply = ask(ctx, output, "knowledge_records", arguments)
     if not as_json:
         if reply["rows"]:
-            output.show(_table(reply["rows"], output))
+            output.show(table_of(reply["rows"], output))
         output.show(*_problems(reply["rows"]))
         for sentence, style in footer(reply, "record file"):
             output.say(sentence, style)
@@ -72,7 +72,8 @@ def records(
         raise typer.Exit(NOTHING_FOUND)
 
 
-def _table(rows: list[dict[str, Any]], output: Output) -> Table:
+def table_of(rows: list[dict[str, Any]], output: Output) -> Table:
+    """Return rows of `knowledge_records` as a table; what there is no room for is cut from the titles."""
     cells = [_cells(row) for row in rows]
     widths = [max(len(name), *(row[at].cell_len for row in cells)) for at, name in enumerate(COLUMNS)]
     table = Table(box=None, pad_edge=False, header_style="faint")

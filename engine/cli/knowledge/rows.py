@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-_WORD: Final = re.compile(r"[^\W_]+")
+_WORD: Final = re.compile("(?:[^\\W_][\u0300-\u036f]*)+")
+"""Letters and digits with the accents that stand on them."""
 
 
 def hit_lines(row: dict[str, Any], number: int, query: str, zone: ZoneInfo, *, full: bool) -> Iterator[RenderableType]:
