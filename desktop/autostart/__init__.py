@@ -1,0 +1,1 @@
+"""Starting with the session: one file for each system's way."""

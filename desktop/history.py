@@ -1,0 +1,80 @@
+"""What the desktop asks of the engine's front door, as a seam: `EngineApi` fits it, and so does the tests' fake."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from engine.core.models import (
+        Coverage,
+        Reading,
+        ReindexReply,
+        Role,
+        SearchReply,
+        SearchRequest,
+        SessionList,
+        Status,
+    )
+
+
+class History(Protocol):
+    """The front door. Every method may take a while and raises `EngineError`: call it from `Tasks` only."""
+
+    @property
+    def methods(self) -> frozenset[str]:
+        """Names that `call` knows. What is not there yet is said in words."""
+        ...
+
+    def search(self, request: SearchRequest) -> SearchReply:
+        """Return one page of hits."""
+        ...
+
+    def get_context(self, ids: Sequence[str], *, before: int = 3, after: int = 3) -> Reading:
+        """Return messages in full with their neighbours."""
+        ...
+
+    def get_session(
+        self,
+        session_id: str,
+        *,
+        offset: int = 0,
+        limit: int = 50,
+        roles: frozenset[Role] | None = None,
+        include_sidechains: bool = False,
+    ) -> Reading:
+        """Return one page of a session in full."""
+        ...
+
+    def list_sessions(
+        self,
+        *,
+        project: str | None = None,
+        date_from: str | None = None,
+        date_to: str | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> SessionList:
+        """Return sessions, newest first."""
+        ...
+
+    def export_session(self, session_id: str, *, form: Literal["markdown", "jsonl"] = "markdown") -> str:
+        """Return a whole session as one text."""
+        ...
+
+    def status(self) -> Status:
+        """Return what the engine is doing."""
+        ...
+
+    def coverage(self, *, by: Literal["project", "day"] | None = None, limit: int = 50, offset: int = 0) -> Coverage:
+        """Return how much of the history is indexed."""
+        ...
+
+    def reindex(self, project: str | None = None, *, full: bool = False) -> ReindexReply:
+        """Queue a look at every transcript."""
+        ...
+
+    def call(self, method: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer a call by name."""
+        ...

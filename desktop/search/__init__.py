@@ -1,0 +1,1 @@
+"""The search window: what is typed, what is found, what is read."""

@@ -1,0 +1,394 @@
+"""Asks the engine for what is typed and keeps the rows: debounced, newest wins, semantic hits merged in when ready.
+
+Knows no widget. Everything it shows goes out as rows and one `Report`; everything is asked on worker threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Literal
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from desktop import words
+from desktop.errors import Trouble, log_bug, trouble_of
+from desktop.search import query as typed
+from desktop.search import rows
+from engine.core.models import SearchRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from desktop.history import History
+    from desktop.search.query import Chip
+    from desktop.search.rows import Row
+    from desktop.tasks import Tasks
+    from engine.core.models import Hit, SearchReply, SessionList, SessionRow
+
+Mode = Literal["hybrid", "keyword", "semantic"]
+
+DEBOUNCE_MS: Final = 70
+"""After a key, before the question: faster than two keys of a fast typist (desktop.md: 60 to 80)."""
+MEANING_MS: Final = 250
+"""After a key, before the slower question by meaning: when the person pauses."""
+REPAINT_MS: Final = 50
+SLOW_MS: Final = 300
+"""Before "Searching…" is said (desktop.md)."""
+PAGE: Final = 40
+RECENT: Final = 10
+
+_METHODS: Final[dict[Mode, str]] = {
+    "hybrid": "hybrid_search",
+    "keyword": "keyword_search",
+    "semantic": "semantic_search",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the window says about the rows."""
+
+    is_slow: bool = False
+    """"Searching…" is due."""
+    total: int | None = None
+    """Hits; None while the field is empty."""
+    note: str | None = None
+    """How the answer was made, when not as asked."""
+    problem: Trouble | None = None
+    offer_everything: int = 0
+    """Low-signal hits that are not shown, when nothing else matches."""
+    corrected: str | None = None
+    is_empty: bool = False
+    """An answer has come and holds nothing."""
+    has_history: bool = True
+    """False when the engine has no session at all."""
+
+
+class SearchController(QObject):
+    """Keeps the rows.
+
+    Args:
+        tasks: Threads.
+        now: Seconds since 1970.
+    """
+
+    rows_changed = Signal(object, bool)
+    """The rows, and whether there is a further page."""
+    reported = Signal(object)
+    """A `Report`."""
+
+    def __init__(self, tasks: Tasks, now: Callable[[], float]) -> None:
+        super().__init__()
+        self._tasks = tasks
+        self._now = now
+        self._history: History | None = None
+        self.text = ""
+        self.chips: tuple[Chip, ...] = ()
+        self.mode: Mode = "hybrid"
+        self.everything = False
+        self.pins: tuple[SessionRow, ...] = ()
+        self.report = Report()
+        self._hits: tuple[Hit, ...] = ()
+        self._recent: tuple[SessionRow, ...] = ()
+        self._expanded: set[str] = set()
+        self._next_offset: int | None = None
+        self._asked: SearchRequest | None = None
+        self._selected_session: str | None = None
+        self._answers = tasks.lane()
+        self._meanings = tasks.lane()
+        self._recents = tasks.lane()
+        self._pages = tasks.lane()
+        self._debounce = self._timer(DEBOUNCE_MS, self.ask_now)
+        self._pause = self._timer(MEANING_MS, self._ask_meaning)
+        self._slow = self._timer(SLOW_MS, self._say_slow)
+        self._repaint = self._timer(REPAINT_MS, self._painted)
+        self._is_dirty = False
+
+    def _timer(self, ms: int, call: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(ms)
+        timer.timeout.connect(call)
+        return timer
+
+    # What is wanted ------------------------------------------------------------------------------------------------
+
+    def attach(self, history: History | None) -> None:
+        """Ask this engine from now on; none while it starts."""
+        self._history = history
+        self.ask_now()
+
+    @property
+    def history(self) -> History | None:
+        """The engine's front door, while there is one."""
+        return self._history
+
+    def can(self, mode: Mode) -> bool:
+        """Return whether the engine searches this way."""
+        return self._history is not None and _METHODS[mode] in self._history.methods
+
+    def set_text(self, text: str) -> None:
+        """Take what is typed; the question follows after a short rest."""
+        if text == self.text:
+            return
+        self.text = text
+        self._expanded.clear()
+        self._pause.stop()
+        self._meanings.cancel()
+        self._debounce.start()
+
+    def set_chips(self, chips: tuple[Chip, ...]) -> None:
+        """Take other filters."""
+        if chips != self.chips:
+            self.chips = chips
+            self.ask_now()
+
+    def set_mode(self, mode: Mode) -> None:
+        """Search another way."""
+        if mode != self.mode:
+            self.mode = mode
+            self.ask_now()
+
+    def set_everything(self, everything: bool) -> None:  # noqa: FBT001 - a switch's slot
+        """Show low-signal hits and subagents, too."""
+        if everything != self.everything:
+            self.everything = everything
+            self.ask_now()
+
+    def set_pins(self, pins: tuple[SessionRow, ...]) -> None:
+        """Show other pinned sessions."""
+        self.pins = pins
+        if self._is_listing:
+            self._show_sessions()
+
+    def expand(self, session_id: str, *, is_open: bool) -> None:
+        """Show the further hits of a session, or fold them."""
+        if is_open:
+            self._expanded.add(session_id)
+        else:
+            self._expanded.discard(session_id)
+        self._show_hits()
+
+    def select(self, session_id: str | None) -> None:
+        """Be told which session's row is selected: nothing moves above it."""
+        self._selected_session = session_id
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """What was found so far."""
+        return self._hits
+
+    @property
+    def words(self) -> str:
+        """What is looked for, without filters."""
+        return typed.read(self.text).words
+
+    @property
+    def all_chips(self) -> tuple[Chip, ...]:
+        """The filters, those still being typed included."""
+        chips = self.chips
+        for chip in typed.read(self.text).chips:
+            chips = typed.with_chip(chips, chip)
+        return chips
+
+    @property
+    def _is_listing(self) -> bool:
+        return not self.words.strip() and not self.all_chips
+
+    # Asking --------------------------------------------------------------------------------------------------------
+
+    def ask_now(self) -> None:
+        """Ask for what is typed, without waiting for more."""
+        self._debounce.stop()
+        self._pause.stop()
+        self._meanings.cancel()
+        self._pages.cancel()
+        if self._history is None:
+            self._hits, self._asked = (), None
+            self.rows_changed.emit((), False)
+            self._say(Report())
+            return
+        if self._is_listing:
+            self._list()
+            return
+        self._recents.cancel()
+        wanted = typed.wanted(self.all_chips, everything=self.everything, now=self._here())
+        if wanted.problem is not None:
+            self._answers.cancel()
+            self._fail(Trouble(wanted.problem, ""))
+            return
+        if wanted.in_knowledge:
+            self._ask_knowledge()
+            return
+        if not self.words.strip():
+            self._list_filtered(wanted)
+            return
+        mode: Mode = "semantic" if self.mode == "semantic" and self.can("semantic") else "keyword"
+        request = SearchRequest(
+            query=self.words[:10_000], mode=mode, filters=wanted.filters, limit=PAGE, prefix_last=True
+        )
+        self._asked = request
+        self._slow.start()
+        history = self._history
+        self._answers.run(lambda _: history.search(request), lambda reply: self._answered(request, reply), self._failed)
+        if self.mode == "hybrid" and self.can("hybrid"):
+            self._pause.start()
+
+    def more(self) -> None:
+        """Ask for the next page."""
+        history, request, offset = self._history, self._asked, self._next_offset
+        if history is None or request is None or offset is None:
+            return
+        self._next_offset = None
+        following = replace(request, offset=offset)
+        self._pages.run(lambda _: history.search(following), self._page_came, self._failed)
+
+    def refresh(self) -> None:
+        """Something was indexed: show it, unless the person is reading further down."""
+        if self._is_listing:
+            self._list()
+        elif not self._hits and not self._answers.is_busy:
+            self.ask_now()
+
+    def _ask_meaning(self) -> None:
+        history, asked = self._history, self._asked
+        if history is None or asked is None:
+            return
+        request = replace(asked, mode="hybrid", prefix_last=False)
+        self._slow.start()
+        self._meanings.run(
+            lambda _: history.search(request), lambda reply: self._meaning_came(asked, reply), self._failed
+        )
+
+    def _list(self) -> None:
+        history = self._history
+        if history is None:
+            return
+        self._answers.cancel()
+        self._slow.stop()
+        self._asked, self._next_offset, self._hits = None, None, ()
+        if self._recent or self.pins:
+            self._show_sessions()
+        self._recents.run(lambda _: history.list_sessions(limit=RECENT), self._listed, self._failed)
+
+    def _list_filtered(self, wanted: typed.Wanted) -> None:
+        """Only filters are typed: the sessions they fit."""
+        history = self._history
+        if history is None:
+            return
+        self._answers.cancel()
+        self._asked, self._next_offset, self._hits = None, None, ()
+        project, start, end = wanted.filters.project, wanted.filters.date_from, wanted.filters.date_to
+        self._recents.run(
+            lambda _: history.list_sessions(project=project, date_from=start, date_to=end, limit=PAGE),
+            self._filtered_listed,
+            self._failed,
+        )
+
+    def _ask_knowledge(self) -> None:
+        self._answers.cancel()
+        self._hits, self._asked = (), None
+        self.rows_changed.emit((), False)
+        self._say(Report(total=0, note=words.KNOWLEDGE_LATER))
+
+    # Answers -------------------------------------------------------------------------------------------------------
+
+    def _answered(self, request: SearchRequest, reply: SearchReply) -> None:
+        self._hits = reply.hits
+        self._next_offset = reply.next_offset
+        self._selected_session = None
+        if not self._pause.isActive() and not self._meanings.is_busy:
+            self._slow.stop()
+        self._show_hits()
+        self._say(self._report_of(request, reply))
+
+    def _meaning_came(self, asked: SearchRequest, reply: SearchReply) -> None:
+        if self._asked is not asked:
+            return
+        self._slow.stop()
+        self._hits = rows.merged(self._hits, reply.hits, self._selected_session)
+        self._next_offset = None
+        self._show_hits()
+        report = self._report_of(replace(asked, mode="hybrid"), reply)
+        self._say(replace(report, total=max(report.total or 0, self.report.total or 0)))
+
+    def _page_came(self, reply: SearchReply) -> None:
+        known = {hit.chunk_id for hit in self._hits}
+        self._hits = (*self._hits, *(hit for hit in reply.hits if hit.chunk_id not in known))
+        self._next_offset = reply.next_offset
+        self._show_hits()
+
+    def _listed(self, found: SessionList) -> None:
+        self._recent = found.sessions
+        self._show_sessions()
+        self._say(Report(has_history=found.total > 0 or bool(self.pins)))
+
+    def _filtered_listed(self, found: SessionList) -> None:
+        self.rows_changed.emit(rows.sessions((), found.sessions, ("", words.sessions(found.total))), False)
+        self._say(Report(total=found.total, is_empty=not found.sessions, note=found.note))
+
+    def _report_of(self, request: SearchRequest, reply: SearchReply) -> Report:
+        return Report(
+            total=reply.total,
+            note=self._mode_note(request, reply),
+            corrected=reply.corrected_query,
+            offer_everything=(reply.low_signal_matches or 0) if not reply.hits and not self.everything else 0,
+            is_empty=not reply.hits,
+        )
+
+    def _mode_note(self, request: SearchRequest, reply: SearchReply) -> str | None:
+        """Say how the answer was made when that is less than what was asked for."""
+        if self.mode == "keyword":
+            return None
+        if not self.can(self.mode):
+            return words.MEANING_LATER
+        if reply.mode.realised != request.mode and reply.mode.reason:
+            return reply.mode.reason
+        if request.mode != "keyword" and reply.coverage.percent < 100:
+            return words.meaning_covers(reply.coverage.percent)
+        return None
+
+    def _failed(self, error: Exception) -> None:
+        log_bug(error)
+        self._fail(trouble_of(error))
+
+    def _fail(self, problem: Trouble) -> None:
+        self._slow.stop()
+        self._hits, self._next_offset = (), None
+        self.rows_changed.emit((), False)
+        self._say(Report(problem=problem))
+
+    # Showing -------------------------------------------------------------------------------------------------------
+
+    def _show_sessions(self) -> None:
+        self.rows_changed.emit(rows.sessions(self.pins, self._recent, (words.PINNED, words.RECENT)), False)
+
+    def _show_hits(self) -> None:
+        """Show the hits now, or together with the next ones when the last repaint was just now."""
+        if self._repaint.isActive():
+            self._is_dirty = True
+            return
+        self._emit_hits()
+        self._repaint.start()
+
+    def _painted(self) -> None:
+        if self._is_dirty:
+            self._is_dirty = False
+            self._emit_hits()
+
+    def _emit_hits(self) -> None:
+        if self._asked is not None:
+            made: tuple[Row, ...] = rows.grouped(self._hits, self._expanded)
+            self.rows_changed.emit(made, self._next_offset is not None)
+
+    def _say_slow(self) -> None:
+        if self._answers.is_busy or self._meanings.is_busy:
+            self._say(replace(self.report, is_slow=True))
+
+    def _say(self, report: Report) -> None:
+        self.report = report
+        self.reported.emit(report)
+
+    def _here(self) -> datetime:
+        return datetime.fromtimestamp(self._now(), UTC).astimezone()

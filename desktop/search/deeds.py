@@ -1,0 +1,403 @@
+"""What the actions of the search window do, by name. One method each; returns False where a key means nothing now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from desktop import format as shown
+from desktop import words
+from desktop.errors import log_bug, trouble_of
+from desktop.search.actions import ACTIONS
+from desktop.search.document import plain_text
+from desktop.search.rows import HitRow, SessionItem
+from engine.core.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from desktop.history import History
+    from desktop.opener import Opener
+    from desktop.search.actions import Action
+    from desktop.search.controller import Mode
+    from desktop.search.window import SearchWindow
+    from desktop.tasks import Tasks
+    from engine.core.models import Hit, Reading, SessionRow
+
+TROUBLE_MS: Final = 4000
+QUOTE: Final = 300
+"""Characters of a citation's quotation."""
+
+
+class Deeds:
+    """Performs actions on the window's selection.
+
+    Args:
+        window: Whose.
+        tasks: Threads.
+        opener: Other programs.
+        find_file: Returns the transcript of a session, None when it is gone. Looks at the disk.
+    """
+
+    def __init__(
+        self, window: SearchWindow, tasks: Tasks, opener: Opener, find_file: Callable[[str], Path | None]
+    ) -> None:
+        self._window = window
+        self._tasks = tasks
+        self._lane = tasks.lane()
+        self._opener = opener
+        self._find_file = find_file
+        self._query_at: int | None = None
+        self._table: dict[str, Callable[[], bool]] = {
+            "open": self._open,
+            "resume": self._resume,
+            "copy": self._copy,
+            "cite": self._cite,
+            "pin": self._pin,
+            "expand": lambda: self._fold(is_open=True),
+            "fold": lambda: self._fold(is_open=False),
+            "next_match": lambda: self._step(1),
+            "previous_match": lambda: self._step(-1),
+            "find": self._find,
+            "export": self._export,
+            "raw": self._raw,
+            "copy_id": self._copy_id,
+            "preview": self._preview,
+            "hybrid": lambda: self._mode("hybrid"),
+            "keyword": lambda: self._mode("keyword"),
+            "semantic": lambda: self._mode("semantic"),
+            "everything": self._everything,
+            "older_query": lambda: self._old_query(-1),
+            "newer_query": lambda: self._old_query(1),
+            "down": lambda: self._move(1),
+            "up": lambda: self._move(-1),
+            "page_down": lambda: self._move(self._window.rows_on_a_page),
+            "page_up": lambda: self._move(-self._window.rows_on_a_page),
+            "actions": self._actions,
+            "keys": self._keys,
+            "escape": self._escape,
+            "status": lambda: self._beyond("status"),
+            "settings": lambda: self._beyond("settings"),
+            "quit": lambda: self._beyond("quit"),
+        }
+
+    def run(self, name: str) -> bool:
+        """Perform an action; True when it meant something."""
+        return self._table[name]()
+
+    def open_nth(self, number: int) -> bool:
+        """Open the n-th row that can be selected."""
+        chosen = [at for at, row in enumerate(self._window.model.rows) if isinstance(row, (HitRow, SessionItem))]
+        if number >= len(chosen):
+            return True
+        self._window.select(chosen[number])
+        return self._open()
+
+    def open_link(self, url: str) -> None:
+        """Open a link in the browser, because it was clicked."""
+        if not self._opener.link(url):
+            self._say(words.LINK_REFUSED, TROUBLE_MS)
+
+    def jump(self, identity: str) -> None:
+        """Open the session or message whose id was pasted."""
+        history = self._history
+        if history is None:
+            return
+
+        def work(_cancelled: object) -> tuple[str, str | None]:
+            try:
+                return history.get_session(identity, limit=1).session.session_id, None
+            except NotFound:
+                return history.get_context([identity], before=0, after=0).session.session_id, identity
+
+        self._lane.run(work, self._jumped, self._failed)
+
+    # Rows ----------------------------------------------------------------------------------------------------------
+
+    def _open(self) -> bool:
+        row = self._window.row
+        if isinstance(row, HitRow):
+            self._window.show_session(row.session_id, at=row.hit.chunk_id)
+        elif isinstance(row, SessionItem):
+            self._window.show_session(row.session_id)
+        return True
+
+    def _jumped(self, found: tuple[str, str | None]) -> None:
+        session_id, message = found
+        self._window.show_session(session_id, at=message)
+
+    def _move(self, step: int) -> bool:
+        self._window.move_selection(step)
+        return True
+
+    def _fold(self, *, is_open: bool) -> bool:
+        window, row = self._window, self._window.row
+        if not isinstance(row, HitRow) or window.bar.field.hasSelectedText():
+            return False
+        if is_open:
+            at_end = window.bar.field.cursorPosition() == len(window.bar.field.text())
+            if not at_end or row.inner or row.expanded or not row.more:
+                return False
+        elif not (row.inner or row.expanded):
+            return False
+        window.controller.expand(row.session_id, is_open=is_open)
+        if not is_open:
+            rows = window.model.rows
+            window.select(next((at for at, each in enumerate(rows) if each.session_id == row.session_id), None))
+        return True
+
+    def _pin(self) -> bool:
+        session = self._session_of_row()
+        if isinstance(session, str):
+            self._with_session(session, self._toggle_pin)
+        elif session is not None:
+            self._toggle_pin(session)
+        return True
+
+    def _toggle_pin(self, session: SessionRow) -> None:
+        window = self._window
+        pinned = len(window.remembered.pins)
+        window.remember(window.remembered.with_pin(session))
+        window.controller.set_pins(window.remembered.pins)
+        self._say(words.PINNED_NOW if len(window.remembered.pins) > pinned else words.UNPINNED_NOW)
+
+    # Copying and opening -------------------------------------------------------------------------------------------
+
+    def _copy(self) -> bool:
+        window = self._window
+        if window.in_session:
+            if window.session.find_field.hasFocus() and window.session.find_field.hasSelectedText():
+                return False
+            return self._copied(window.session.copied_text(), words.COPIED)
+        chosen = window.preview.view.selected_text
+        if chosen:
+            return self._copied(chosen, words.COPIED)
+        field = window.bar.field
+        # The whole query is selected when the window appears; then the hit is meant.
+        if field.hasSelectedText() and field.selectedText() != field.text():
+            return False
+        row = window.row
+        if isinstance(row, SessionItem):
+            return self._copied(shown.plain(row.session.title or row.session.session_id), words.COPIED)
+        if isinstance(row, HitRow):
+            self._with_context(row.hit, lambda reading: self._copied(_hit_text(row.hit, reading), words.COPIED))
+        return True
+
+    def _cite(self) -> bool:
+        window = self._window
+        if window.in_session:
+            session, message = window.session.session, window.session.current_message()
+            if session is not None and message is not None:
+                quote = shown.one_line(plain_text(message), QUOTE)
+                place = (session.title, session.project, message.timestamp)
+                self._copied(_citation(quote, place, session.session_id, message.message_uuid), words.CITATION_COPIED)
+            return True
+        row = window.row
+        if isinstance(row, HitRow):
+            hit = row.hit
+            quote = shown.one_line(hit.snippet, QUOTE)
+            place = (hit.session_title, hit.project, hit.timestamp)
+            self._copied(_citation(quote, place, hit.session_id, hit.message_uuid), words.CITATION_COPIED)
+        return True
+
+    def _copy_id(self) -> bool:
+        session = self._session_id
+        return self._copied(session, words.ID_COPIED) if session else True
+
+    def _resume(self) -> bool:
+        session = self._session_of_row()
+        if isinstance(session, str):
+            self._with_session(session, self._resume_session)
+        elif session is not None:
+            self._resume_session(session)
+        return True
+
+    def _resume_session(self, session: SessionRow) -> None:
+        self._window.remember_query()
+        if self._opener.terminal(session.resume_command):
+            self._window.dismiss()
+        else:
+            self._copied(session.resume_command, words.NO_TERMINAL, TROUBLE_MS)
+
+    def _export(self) -> bool:
+        history, session = self._history, self._session_id
+        if history is None or not session:
+            return True
+        name = str(Path.home() / f"session-{session[:8]}.md")
+        target, _ = QFileDialog.getSaveFileName(self._window, words.ACT_EXPORT, name, words.MARKDOWN_FILES)
+        if target:
+            self.export_to(Path(target), session)
+        return True
+
+    def export_to(self, target: Path, session: str) -> None:
+        """Write a session as Markdown into a file."""
+        history = self._history
+        if history is None:
+            return
+
+        def work(_cancelled: object) -> None:
+            target.write_text(history.export_session(session), encoding="utf-8", errors="replace")
+
+        self._tasks.run(work, lambda _none: self._say(words.EXPORTED), self._failed)
+
+    def _raw(self) -> bool:
+        history, session = self._history, self._session_id
+        if history is None or not session:
+            return True
+        self._tasks.run(lambda _: self._find_file(session), self._open_raw, self._failed)
+        return True
+
+    def _open_raw(self, file: Path | None) -> None:
+        if file is None:
+            self._say(words.RAW_GONE, TROUBLE_MS)
+        elif not self._opener.file(file):
+            self._copied(str(file), words.RAW_NOT_OPENED, TROUBLE_MS)
+
+    # The window ----------------------------------------------------------------------------------------------------
+
+    def _step(self, direction: int) -> bool:
+        (self._window.session if self._window.in_session else self._window.preview).step(direction)
+        return True
+
+    def _find(self) -> bool:
+        self._window.session.focus_find()
+        return True
+
+    def _preview(self) -> bool:
+        self._window.toggle_preview()
+        return True
+
+    def _mode(self, mode: Mode) -> bool:
+        controller = self._window.controller
+        controller.set_mode(mode)
+        self._window.footer.set_mode(mode, everything=controller.everything)
+        return True
+
+    def _everything(self) -> bool:
+        controller = self._window.controller
+        controller.set_everything(not controller.everything)
+        self._window.footer.set_mode(controller.mode, everything=controller.everything)
+        return True
+
+    def _old_query(self, step: int) -> bool:
+        window, queries = self._window, self._window.remembered.queries
+        present = window.bar.query()
+        if self._query_at is None or self._query_at >= len(queries) or queries[self._query_at] != present:
+            window.remember_query()
+            queries = window.remembered.queries
+            self._query_at = queries.index(present) if present in queries else len(queries)
+        at = self._query_at + step
+        if at >= len(queries):
+            self._query_at = len(queries)
+            window.bar.clear()
+        elif at >= 0:
+            self._query_at = at
+            window.bar.set_query(queries[at])
+        return True
+
+    def _actions(self) -> bool:
+        window = self._window
+        if window.action_list.isVisible():
+            window.action_list.close_list()
+        else:
+            window.action_list.open([each for each in ACTIONS if self._makes_sense(each)])
+        return True
+
+    def _makes_sense(self, action: Action) -> bool:
+        if action.name in {"actions", "up", "down", "page_up", "page_down", "nth", "escape"}:
+            return False
+        return action.where == "both" or (action.where == "session") == self._window.in_session
+
+    def _keys(self) -> bool:
+        self._window.key_help.open()
+        return True
+
+    def _escape(self) -> bool:
+        window = self._window
+        if window.in_session:
+            if window.session.find_field.hasFocus():
+                window.session.view.setFocus()
+            else:
+                window.show_list()
+        elif window.bar.query():
+            window.remember_query()
+            window.bar.clear()
+        else:
+            window.dismiss()
+        return True
+
+    def _beyond(self, what: str) -> bool:
+        self._window.wanted.emit(what)
+        return True
+
+    # Helpers -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _history(self) -> History | None:
+        return self._window.controller.history
+
+    @property
+    def _session_id(self) -> str:
+        window = self._window
+        if window.in_session:
+            return window.session.session.session_id if window.session.session is not None else ""
+        row = window.row
+        return row.session_id if row is not None else ""
+
+    def _session_of_row(self) -> SessionRow | str | None:
+        """Return the session that is meant, or its id when only that is known."""
+        if self._window.in_session:
+            return self._window.session.session
+        row = self._window.row
+        if isinstance(row, SessionItem):
+            return row.session
+        if not isinstance(row, HitRow):
+            return None
+        reading = self._window.preview.reading
+        if reading is not None and reading.session.session_id == row.session_id:
+            return reading.session
+        return row.session_id
+
+    def _with_session(self, session_id: str, then: Callable[[SessionRow], None]) -> None:
+        history = self._history
+        if history is not None:
+            self._tasks.run(
+                lambda _: history.get_session(session_id, limit=1), lambda found: then(found.session), self._failed
+            )
+
+    def _with_context(self, hit: Hit, then: Callable[[Reading], object]) -> None:
+        history, reading = self._history, self._window.preview.reading
+        if reading is not None and any(m.in_hit and m.message_uuid == hit.message_uuid for m in reading.messages):
+            then(reading)
+        elif history is not None:
+            self._tasks.run(lambda _: history.get_context([hit.chunk_id], before=0, after=0), then, self._failed)
+
+    def _copied(self, text: str, said: str, ms: int = 1000) -> bool:
+        QGuiApplication.clipboard().setText(text)
+        self._window.remember_query()
+        self._say(said, ms)
+        return True
+
+    def _say(self, text: str, ms: int = 1000) -> None:
+        self._window.toast.say(text, ms)
+
+    def _failed(self, error: Exception) -> None:
+        log_bug(error)
+        trouble = trouble_of(error)
+        self._say(f"{trouble.title}. {trouble.text}".strip(), TROUBLE_MS)
+
+
+def _hit_text(hit: Hit, reading: Reading) -> str:
+    message = next((each for each in reading.messages if each.in_hit), None)
+    return plain_text(message) if message is not None else shown.plain(hit.snippet)
+
+
+def _citation(quote: str, place: tuple[str | None, str | None, str | None], session: str, message: str) -> str:
+    """Return a quotation with where it stands: title, project and time."""
+    title, project, timestamp = place
+    name = shown.one_line(title or words.UNTITLED, 120)
+    parts = (name, shown.project_name(project), (timestamp or "")[:16].replace("T", " "))
+    return words.citation(quote, ", ".join(part for part in parts if part), session, message)

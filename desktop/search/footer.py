@@ -1,0 +1,97 @@
+"""The line below the list: how it searches, what it says about the answer, and the two keys worth knowing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from desktop import format as shown
+from desktop import words
+from desktop.search.actions import native
+from desktop.widgets import ElidedLabel, set_kind
+
+if TYPE_CHECKING:
+    from desktop.search.controller import Mode, Report
+    from desktop.theme import Theme
+
+MODES: Final[tuple[tuple[Mode, str, str], ...]] = (
+    ("hybrid", words.MODE_HYBRID, "Alt+1"),
+    ("keyword", words.MODE_KEYWORD, "Alt+2"),
+    ("semantic", words.MODE_MEANING, "Alt+3"),
+)
+
+
+class Footer(QFrame):
+    """Modes and state."""
+
+    mode_chosen = Signal(str)
+    everything_chosen = Signal(bool)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("footer")
+        self.setFixedHeight(40)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 0, 18, 0)
+        row.setSpacing(2)
+        small = theme.font(0.9)
+        self._group = QButtonGroup(self)
+        self.buttons: dict[str, QPushButton] = {}
+        for mode, label, key in MODES:
+            made = self._button(label, words.with_key(words.MODE_HELP[mode], native(key)))
+            made.setFont(small)
+            made.clicked.connect(lambda _checked=False, mode=mode: self.mode_chosen.emit(mode))
+            self._group.addButton(made)
+            self.buttons[mode] = made
+            row.addWidget(made)
+        self.everything = self._button(words.MODE_EVERYTHING, words.with_key(words.EVERYTHING_HELP, native("Alt+4")))
+        self.everything.setFont(small)
+        self.everything.clicked.connect(self.everything_chosen.emit)
+        row.addWidget(self.everything)
+        row.addSpacing(8)
+        self.state = ElidedLabel()
+        self.state.setFont(small)
+        self.state.setProperty("kind", "faint")
+        self.state.setAccessibleName(words.STATE)
+        row.addWidget(self.state, 1)
+        row.addSpacing(8)
+        hint = QLabel(words.footer_hint(native("Return"), native("Ctrl+K"), native("F1")))
+        hint.setFont(small)
+        hint.setProperty("kind", "faint")
+        row.addWidget(hint)
+        self.hint = hint
+
+    def set_mode(self, mode: str, *, everything: bool) -> None:
+        """Show which way is searched."""
+        self.buttons[mode].setChecked(True)
+        self.everything.setChecked(everything)
+
+    def say(self, report: Report) -> None:
+        """Show what is known about the answer."""
+        kind = "faint"
+        if report.problem is not None:
+            text, kind = report.problem.title, "bad"
+        elif report.is_slow:
+            text = words.SEARCHING
+        elif report.note:
+            text, kind = report.note, "warning"
+        elif report.corrected:
+            text = words.corrected(shown.one_line(report.corrected, 60))
+        elif report.total:
+            text = words.hits(report.total)
+        else:
+            text = ""
+        self.state.set_text(text)
+        set_kind(self.state, kind)
+
+    def _button(self, label: str, help_: str) -> QPushButton:
+        made = QPushButton(label)
+        made.setProperty("kind", "mode")
+        made.setCheckable(True)
+        made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        made.setToolTip(help_)
+        made.setAccessibleName(label)
+        made.setAccessibleDescription(help_)
+        return made

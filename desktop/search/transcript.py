@@ -1,0 +1,565 @@
+"""Shows messages one below the other: only what is visible is laid out, so 20,000 scroll like twenty.
+
+The messages come from a `Source`, which may still be loading; heights are estimated until a message has been seen, and
+the message at the top edge stays where it is when an estimate turns out wrong.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QUrl, Signal
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
+
+from desktop import format as shown
+from desktop import words
+from desktop.resources import drawn
+from desktop.search.document import FOLD_SCHEME, Look, document_of, input_text, is_foldable, plain_text
+from desktop.theme import Theme, colour, scaled
+from engine.search.query import read_query
+from engine.search.snippets import matches_in
+
+if TYPE_CHECKING:
+    from engine.core.models import MessageView
+    from engine.search.query import Query
+
+ESTIMATE = 84
+"""Pixels of a message that was never seen: the median in the sample history."""
+KEPT = 80
+"""Documents kept laid out: about three screens."""
+MARGIN = 18
+GUTTER = 24
+"""Left of the text, for the speaker's mark."""
+HEAD = 26
+GAP = 14
+
+
+class Source(Protocol):
+    """Where messages come from."""
+
+    @property
+    def total(self) -> int:
+        """How many there are, loaded or not."""
+        ...
+
+    def message(self, index: int) -> MessageView | None:
+        """Return a message, None while it is not loaded."""
+        ...
+
+    def wanted(self, first: int, last: int) -> None:
+        """Be told which messages are looked at, to load them."""
+        ...
+
+
+class ListSource:
+    """Messages that are all there."""
+
+    def __init__(self, messages: tuple[MessageView, ...] = ()) -> None:
+        self._messages = messages
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self._messages)
+
+    def message(self, index: int) -> MessageView | None:
+        """Return a message."""
+        return self._messages[index]
+
+    def wanted(self, first: int, last: int) -> None:
+        """Nothing is to be loaded."""
+
+
+@dataclass(slots=True)
+class _Laid:
+    """A message laid out for the present width."""
+
+    document: QTextDocument
+    has_head: bool
+    height: int
+    marks: list[tuple[int, int]]
+    """Matches: start and length."""
+
+    @property
+    def top(self) -> int:
+        return HEAD if self.has_head else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A match: which message, and which of its matches."""
+
+    message: int
+    mark: int
+
+
+class TranscriptView(QAbstractScrollArea):
+    """The messages."""
+
+    link_clicked = Signal(str)
+    copied = Signal(str)
+    """Text that was asked to be copied."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._source: Source = ListSource()
+        self._heights: list[int] = []
+        self._tops: list[int] | None = None
+        self._laid: OrderedDict[int, _Laid] = OrderedDict()
+        self._opened: dict[int, set[int]] = {}
+        self._query: Query | None = None
+        self._current: Place | None = None
+        self._anchor = 0
+        self._offset = 0
+        self._selected: tuple[int, int, int] | None = None
+        self._pressed: tuple[int, int] | None = None
+        self._is_scrolling = False
+        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(words.MESSAGES)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setAutoFillBackground(False)
+        self.verticalScrollBar().setSingleStep(24)
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        theme.changed.connect(self._recoloured)
+
+    # What is shown -----------------------------------------------------------------------------------------------
+
+    def show_messages(self, source: Source, *, query: str = "", at: int = 0) -> None:
+        """Show other messages, with a message at the top edge."""
+        self._source = source
+        self._query = read_query(query[:1000]) if query.strip() else None
+        self._heights = [ESTIMATE] * source.total
+        self._opened = {}
+        self._current = None
+        self._selected = None
+        self._forget()
+        self.scroll_to(at)
+
+    def refresh(self) -> None:
+        """Draw messages that have been loaded meanwhile."""
+        if len(self._heights) != self._source.total:
+            self._heights = (self._heights + [ESTIMATE] * self._source.total)[: self._source.total]
+            self._forget()
+        self.viewport().update()
+
+    def scroll_to(self, message: int, *, context: int = 0) -> None:
+        """Put a message to the top edge, or so many pixels below it."""
+        self._anchor = max(0, min(message, len(self._heights) - 1))
+        self._offset = -context
+        self._settle()
+        self.viewport().update()
+
+    @property
+    def first_visible(self) -> int:
+        """The message at the top edge."""
+        return self._anchor
+
+    @property
+    def is_at_end(self) -> bool:
+        """True when the last message is seen to its end."""
+        bar = self.verticalScrollBar()
+        return bar.value() >= bar.maximum()
+
+    # Matches -----------------------------------------------------------------------------------------------------
+
+    def marks_of(self, message: int) -> int:
+        """Return how many matches a loaded message holds in what is unfolded."""
+        laid = self._lay(message)
+        return len(laid.marks) if laid is not None else 0
+
+    def places(self) -> tuple[Place, ...]:
+        """Return every match of a short list of messages, in order."""
+        return tuple(
+            Place(message, mark) for message in range(len(self._heights)) for mark in range(self.marks_of(message))
+        )
+
+    def go_to(self, place: Place | None) -> None:
+        """Mark a match as the current one and bring it into view."""
+        self._current = place
+        if place is not None:
+            laid = self._lay(place.message)
+            if laid is not None and place.mark < len(laid.marks):
+                self._reveal(place.message, laid, laid.marks[place.mark][0])
+        self.viewport().update()
+
+    def look_for(self, query: str) -> None:
+        """Mark other words."""
+        self._query = read_query(query[:1000]) if query.strip() else None
+        self._current = None
+        self._forget()
+        self.viewport().update()
+
+    # Copying -----------------------------------------------------------------------------------------------------
+
+    @property
+    def selected_text(self) -> str:
+        """What was selected with the mouse."""
+        if self._selected is None:
+            return ""
+        message, start, end = self._selected
+        laid = self._lay(message)
+        if laid is None or start == end:
+            return ""
+        cursor = QTextCursor(laid.document)
+        cursor.setPosition(min(start, end))
+        cursor.setPosition(max(start, end), QTextCursor.MoveMode.KeepAnchor)
+        return cursor.selectedText().replace("\u2029", "\n").replace("\u2028", "\n")
+
+    def text_of(self, message: int) -> str:
+        """Return everything a message says."""
+        found = self._source.message(message) if 0 <= message < self._source.total else None
+        return plain_text(found) if found is not None else ""
+
+    # Layout ------------------------------------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        self._laid.clear()
+        self._tops = None
+
+    def _recoloured(self, _colours: object) -> None:
+        self._forget()
+        self.viewport().update()
+
+    def _width(self) -> int:
+        return max(120, self.viewport().width() - 2 * MARGIN - GUTTER)
+
+    def _lay(self, index: int) -> _Laid | None:
+        laid = self._laid.get(index)
+        if laid is not None:
+            self._laid.move_to_end(index)
+            return laid
+        message = self._source.message(index)
+        if message is None:
+            return None
+        if index not in self._opened:
+            # A hit inside a folded block opens it.
+            self._opened[index] = self._folds_with_match(message) if message.in_hit else set()
+        document = document_of(
+            message, self._opened[index], Look(self._theme.colours, self._theme.font(), self._width())
+        )
+        document.setTextWidth(self._width())
+        before = self._source.message(index - 1) if index else None
+        has_head = before is None or speaker_of(before) != speaker_of(message)
+        body = round(document.size().height()) if document.characterCount() > 1 else 0
+        height = body + (HEAD if has_head else 0) + (GAP if body else 0)
+        if not body:
+            height, has_head = 0, False
+        laid = _Laid(document, has_head, height, self._marks(document))
+        self._laid[index] = laid
+        if len(self._laid) > KEPT:
+            self._laid.popitem(last=False)
+        if self._heights[index] != height:
+            self._heights[index] = height
+            self._tops = None
+        return laid
+
+    def _folds_with_match(self, message: MessageView) -> set[int]:
+        if self._query is None:
+            return set()
+        found: set[int] = set()
+        for number, block in enumerate(message.blocks):
+            if is_foldable(block):
+                text = (input_text(block.input) if block.kind == "tool_use" else block.text or "")[:20_000]
+                if matches_in(text, self._query):
+                    found.add(number)
+        return found
+
+    def _marks(self, document: QTextDocument) -> list[tuple[int, int]]:
+        if self._query is None or not self._query.terms:
+            return []
+        text = document.toPlainText()
+        return shown.utf16_marks(text, tuple((each.start, each.end) for each in matches_in(text, self._query)))
+
+    def _all_tops(self) -> list[int]:
+        if self._tops is None:
+            self._tops = [0, *accumulate(self._heights)]
+        return self._tops
+
+    def _content_height(self) -> int:
+        return self._all_tops()[-1] + 2 * MARGIN
+
+    def _settle(self) -> None:
+        """Put the scroll bar where the anchor is."""
+        bar = self.verticalScrollBar()
+        height = self.viewport().height()
+        maximum = max(0, self._content_height() - height)
+        value = self._all_tops()[self._anchor] + self._offset if self._heights else 0
+        clamped = max(0, min(value, maximum))
+        self._is_scrolling = True
+        bar.setPageStep(height)
+        bar.setRange(0, maximum)
+        bar.setValue(clamped)
+        self._is_scrolling = False
+        if clamped != value:
+            self._anchor_at(clamped)
+
+    def _anchor_at(self, value: int) -> None:
+        tops = self._all_tops()
+        self._anchor = max(0, min(bisect_right(tops, value) - 1, len(self._heights) - 1))
+        self._offset = value - tops[self._anchor]
+
+    def _scrolled(self, value: int) -> None:
+        if not self._is_scrolling:
+            self._anchor_at(value)
+            self.viewport().update()
+
+    def _visible(self) -> list[tuple[int, int, _Laid | None]]:
+        """Lay out what the viewport shows: message, its top in the viewport, its layout."""
+        shown_rows: list[tuple[int, int, _Laid | None]] = []
+        for _attempt in range(3):
+            shown_rows = []
+            y = MARGIN - self._offset
+            index = self._anchor
+            while index > 0 and y > 0:
+                index -= 1
+                self._lay(index)
+                y -= self._heights[index]
+            while index < len(self._heights) and y < self.viewport().height():
+                laid = self._lay(index)
+                if y + self._heights[index] > 0:
+                    shown_rows.append((index, y, laid))
+                y += self._heights[index]
+                index += 1
+            before = (self._anchor, self._offset)
+            self._settle()
+            if before == (self._anchor, self._offset):
+                return shown_rows
+        return shown_rows
+
+    def _reveal(self, index: int, laid: _Laid, position: int) -> None:
+        """Bring a character of a message into view."""
+        block = laid.document.findBlock(position)
+        rect = laid.document.documentLayout().blockBoundingRect(block)
+        line = block.layout().lineForTextPosition(position - block.position())
+        y = laid.top + rect.top() + (line.y() if line.isValid() else 0)
+        top = self._all_tops()[index] + MARGIN + round(y)
+        value, height = self.verticalScrollBar().value(), self.viewport().height()
+        if not value + 10 <= top <= value + height - 50:
+            self._anchor_at(max(0, top - height // 3))
+            self._settle()
+
+    # Painting ----------------------------------------------------------------------------------------------------
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the visible messages."""
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        rows = self._visible()
+        if rows:
+            self._source.wanted(rows[0][0], rows[-1][0])
+        for index, y, laid in rows:
+            self._paint_message(painter, index, y, laid)
+        painter.end()
+
+    def _paint_message(self, painter: QPainter, index: int, y: int, laid: _Laid | None) -> None:
+        colours = self._theme.colours
+        message = self._source.message(index)
+        if laid is None or message is None:
+            painter.setPen(colour(colours.faint))
+            painter.drawText(MARGIN + GUTTER, y + HEAD, words.LOADING)
+            return
+        if not laid.height:
+            return
+        indent = 10 if message.is_sidechain else 0
+        if message.in_hit:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour(colours.accent))
+            painter.drawRoundedRect(QRectF(4, y, 3, laid.height - GAP), 1.5, 1.5)
+        if laid.has_head:
+            self._paint_head(painter, message, y, indent)
+        painter.save()
+        painter.translate(QPointF(MARGIN + GUTTER, y + laid.top))
+        context = QAbstractTextDocumentLayout.PaintContext()
+        palette = QPalette(self.palette())
+        palette.setColor(QPalette.ColorRole.Text, colour(colours.text))
+        context.palette = palette
+        context.clip = QRectF(0, -y - laid.top, self.viewport().width(), self.viewport().height())
+        context.selections = self._selections(index, laid)
+        laid.document.documentLayout().draw(painter, context)
+        painter.restore()
+
+    def _paint_head(self, painter: QPainter, message: MessageView, y: int, indent: int) -> None:
+        colours = self._theme.colours
+        icon, name, tint = speaker_look(message, colours.person, colours.claude, colours.tool)
+        left = MARGIN + indent
+        painter.drawPixmap(QPoint(left, y + 2), drawn(icon, 16, tint, self.devicePixelRatioF()))
+        painter.setFont(scaled(self._theme.font(), 0.95, bold=True))
+        painter.setPen(colour(tint))
+        width = painter.fontMetrics().horizontalAdvance(name)
+        box = QRect(MARGIN + GUTTER, y, self._width(), 20)
+        align = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.drawText(box, align, name)
+        painter.setFont(self._theme.font(0.86))
+        painter.setPen(colour(colours.faint))
+        painter.drawText(box.adjusted(width + 10, 0, 0, 0), align, shown.absolute(message.timestamp))
+
+    def _selections(self, index: int, laid: _Laid) -> list[QAbstractTextDocumentLayout.Selection]:
+        colours = self._theme.colours
+        made: list[QAbstractTextDocumentLayout.Selection] = []
+        for number, (start, length) in enumerate(laid.marks):
+            is_current = self._current == Place(index, number)
+            back = colours.mark_current if is_current else colours.mark
+            made.append(_selection(laid.document, start, start + length, back, colours.on_mark))
+        if self._selected is not None and self._selected[0] == index:
+            _, start, end = self._selected
+            made.append(_selection(laid.document, start, end, colours.accent, colours.on_accent))
+        return made
+
+    # Mouse and keys ------------------------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay everything out anew in the new width."""
+        if event.oldSize().width() != event.size().width():
+            self._forget()
+        super().resizeEvent(event)
+        self._settle()
+
+    def _hit(self, point: QPoint) -> tuple[int, _Laid, QPointF] | None:
+        for index, y, laid in self._visible():
+            if laid is not None and y <= point.y() < y + laid.height:
+                return index, laid, QPointF(point.x() - MARGIN - GUTTER, point.y() - y - laid.top)
+        return None
+
+    def _anchor_under(self, point: QPoint) -> tuple[int, str] | None:
+        hit = self._hit(point)
+        if hit is None:
+            return None
+        href = hit[1].document.documentLayout().anchorAt(hit[2])
+        return (hit[0], href) if href else None
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a selection."""
+        hit = self._hit(event.position().toPoint())
+        self._selected = self._pressed = None
+        if hit is not None and event.button() == Qt.MouseButton.LeftButton:
+            position = hit[1].document.documentLayout().hitTest(hit[2], Qt.HitTestAccuracy.FuzzyHit)
+            self._pressed = (hit[0], max(0, position))
+        self.viewport().update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Extend the selection, or show that something can be clicked."""
+        point = event.position().toPoint()
+        if self._pressed is not None and event.buttons() & Qt.MouseButton.LeftButton:
+            hit = self._hit(point)
+            if hit is not None and hit[0] == self._pressed[0]:
+                position = hit[1].document.documentLayout().hitTest(hit[2], Qt.HitTestAccuracy.FuzzyHit)
+                self._selected = (hit[0], self._pressed[1], max(0, position))
+                self.viewport().update()
+            return
+        over = self._anchor_under(point) is not None
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.IBeamCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Fold, unfold, or follow a link, unless something was selected."""
+        if self._selected is None and event.button() == Qt.MouseButton.LeftButton:
+            found = self._anchor_under(event.position().toPoint())
+            if found is not None:
+                self._activate(*found)
+        self._pressed = None
+
+    def _activate(self, index: int, href: str) -> None:
+        scheme, _, rest = href.partition(":")
+        if scheme == FOLD_SCHEME and rest.isdecimal():
+            self.toggle_fold(index, int(rest))
+        elif QUrl(href).scheme() in {"http", "https"}:
+            self.link_clicked.emit(href)
+
+    def toggle_fold(self, index: int, block: int) -> None:
+        """Open a folded block, or close it."""
+        self._opened.setdefault(index, set()).symmetric_difference_update({block})
+        self._laid.pop(index, None)
+        self.viewport().update()
+
+    def open_folds_with_match(self, index: int) -> None:
+        """Open the folded blocks of a message that hold a match."""
+        message = self._source.message(index)
+        if message is None or self._query is None:
+            return
+        found = self._folds_with_match(message)
+        if not found <= self._opened.setdefault(index, set()):
+            self._opened[index] |= found
+            self._laid.pop(index, None)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Show where a link leads before it is clicked."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            found = self._anchor_under(event.pos())
+            text = "" if found is None or found[1].startswith(f"{FOLD_SCHEME}:") else shown.one_line(found[1], 200)
+            QToolTip.showText(event.globalPos(), shown.for_tooltip(text), self.viewport())
+            return True
+        return super().viewportEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Scroll."""
+        bar = self.verticalScrollBar()
+        match event.key():
+            case Qt.Key.Key_Down:
+                bar.setValue(bar.value() + 40)
+            case Qt.Key.Key_Up:
+                bar.setValue(bar.value() - 40)
+            case Qt.Key.Key_PageDown | Qt.Key.Key_Space:
+                bar.setValue(bar.value() + bar.pageStep() - 40)
+            case Qt.Key.Key_PageUp:
+                bar.setValue(bar.value() - bar.pageStep() + 40)
+            case Qt.Key.Key_Home:
+                self.scroll_to(0)
+            case Qt.Key.Key_End:
+                bar.setValue(bar.maximum())
+            case _:
+                event.ignore()
+
+
+def speaker_of(message: MessageView) -> tuple[str, bool]:
+    """Return who speaks, as headings group it: results belong to the one who called the tool."""
+    return ("assistant" if message.role == "tool" else message.role, message.is_sidechain)
+
+
+def speaker_look(message: MessageView, person: str, claude: str, tool: str) -> tuple[str, str, str]:
+    """Return the drawing, the name and the colour of a speaker."""
+    if message.is_sidechain:
+        return "claude", words.SUBAGENT, tool
+    match message.role:
+        case "user":
+            return "person", words.YOU, person
+        case "assistant" | "tool":
+            return "claude", words.CLAUDE, claude
+        case "summary":
+            return "summary", words.SUMMARY, tool
+        case _:
+            return "injected", words.INJECTED, tool
+
+
+def _selection(
+    document: QTextDocument, start: int, end: int, back: str, front: str
+) -> QAbstractTextDocumentLayout.Selection:
+    made = QAbstractTextDocumentLayout.Selection()
+    cursor = QTextCursor(document)
+    last = document.characterCount() - 1
+    cursor.setPosition(min(start, last))
+    cursor.setPosition(min(end, last), QTextCursor.MoveMode.KeepAnchor)
+    made.cursor = cursor
+    form = QTextCharFormat()
+    form.setBackground(colour(back))
+    form.setForeground(colour(front))
+    made.format = form
+    return made

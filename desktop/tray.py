@@ -1,0 +1,110 @@
+"""The tray icon and its menu, drawn from the pulse: no question, no file, whenever the menu opens."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+
+from desktop import words
+from desktop.resources import tray_icon
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+    from PySide6.QtGui import QIcon
+
+    from desktop.pulse import Pulse
+    from desktop.resources import TrayState
+
+
+class Tray(QObject):
+    """The icon.
+
+    Args:
+        pulse: What it shows first.
+        hotkey: As the system writes it; empty when there is none.
+    """
+
+    wanted = Signal(str)
+    """`search`, `status`, `usage`, `knowledge`, `pause_hour`, `pause`, `resume`, `doctor`, `prune`, `connect`,
+    `settings`, `about`, `quit`."""
+
+    def __init__(self, pulse: Pulse, hotkey: str = "") -> None:
+        super().__init__()
+        self._pulse = pulse
+        self.hotkey = hotkey
+        self._shown: tuple[TrayState, int | None] | None = None
+        self._icons: dict[tuple[TrayState, int | None], QIcon] = {}
+        self.menu = QMenu()
+        self.menu.aboutToShow.connect(self.rebuild)
+        self.icon = QSystemTrayIcon()
+        self.icon.setContextMenu(self.menu)
+        self.icon.activated.connect(self._activated)
+        self.show_pulse(pulse)
+        self.rebuild()
+
+    def show(self) -> None:
+        """Put the icon into the panel."""
+        self.icon.show()
+
+    def hide(self) -> None:
+        """Take it out."""
+        self.icon.hide()
+
+    def show_pulse(self, pulse: Pulse) -> None:
+        """Draw another state."""
+        self._pulse = pulse
+        share = pulse.share
+        looks = (pulse.tray_state, None if share is None else round(share * 24))
+        if looks != self._shown:
+            self._shown = looks
+            self.icon.setIcon(self._icon(looks))
+        self.icon.setToolTip(words.tooltip(pulse.sentence))
+
+    def rebuild(self) -> None:
+        """Fill the menu from what is known."""
+        pulse, menu = self._pulse, self.menu
+        menu.clear()
+        line = menu.addAction(pulse.sentence[:1].upper() + pulse.sentence[1:])
+        line.setEnabled(False)
+        menu.addSeparator()
+        search = self._add(words.search_with_key(self.hotkey) if self.hotkey else words.MENU_SEARCH, "search")
+        menu.setDefaultAction(search)
+        self._add(words.MENU_STATUS, "status")
+        self._add(words.MENU_USAGE, "usage")
+        self._add(words.MENU_KNOWLEDGE, "knowledge")
+        menu.addSeparator()
+        if pulse.is_paused:
+            self._add(words.MENU_RESUME, "resume")
+        else:
+            pause = menu.addMenu(words.MENU_PAUSE)
+            pause.setEnabled(pulse.status is not None)
+            self._add(words.MENU_PAUSE_HOUR, "pause_hour", pause)
+            self._add(words.MENU_PAUSE_RESTART, "pause", pause)
+        self._add(words.MENU_DOCTOR, "doctor")
+        self._add(words.MENU_PRUNE, "prune")
+        menu.addSeparator()
+        connected = pulse.connection == "connected"
+        self._add(words.MENU_CONNECTED if connected else words.MENU_CONNECT, "connect")
+        self._add(words.MENU_SETTINGS, "settings")
+        self._add(words.MENU_ABOUT, "about")
+        menu.addSeparator()
+        self._add(words.MENU_QUIT, "quit")
+
+    def _add(self, label: str, name: str, menu: QMenu | None = None) -> QAction:
+        action = (menu or self.menu).addAction(label)
+        action.triggered.connect(lambda: self.wanted.emit(name))
+        return action
+
+    def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
+        if reason == QSystemTrayIcon.ActivationReason.Trigger and sys.platform != "darwin":
+            self.wanted.emit("search")
+
+    def _icon(self, looks: tuple[TrayState, int | None]) -> QIcon:
+        if looks not in self._icons:
+            state, steps = looks
+            share = None if steps is None else steps / 24
+            self._icons[looks] = tray_icon(state, share=share, template=sys.platform == "darwin")
+        return self._icons[looks]

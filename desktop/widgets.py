@@ -1,0 +1,85 @@
+"""Small widgets that every window uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+
+from desktop.format import for_tooltip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class ElidedLabel(QLabel):
+    """A line of other people's text that ends in an ellipsis where there is no room. Never rich text."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def set_text(self, text: str) -> None:
+        """Show a text, and all of it in the tooltip."""
+        self.setText(text)
+        self.setToolTip(for_tooltip(text))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return that any width will do."""
+        return QSize(0, super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw as much as fits."""
+        painter = QPainter(self)
+        metrics = QFontMetrics(self.font())
+        box = self.contentsRect()
+        text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
+        self.style().drawItemText(
+            painter, box, int(self.alignment()), self.palette(), self.isEnabled(), text, self.foregroundRole()
+        )
+        painter.end()
+
+
+def label(text: str = "", kind: str = "", *, wrap: bool = False) -> QLabel:
+    """Return a label of plain text in one of the style sheet's kinds."""
+    made = QLabel(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(wrap)
+    if kind:
+        made.setProperty("kind", kind)
+    return made
+
+
+def set_kind(widget: QWidget, kind: str) -> None:
+    """Give a widget another of the style sheet's kinds, at once."""
+    if widget.property("kind") != kind:
+        widget.setProperty("kind", kind)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+def button(text: str, clicked: Callable[[], object], kind: str = "") -> QPushButton:
+    """Return a button that does something."""
+    made = QPushButton(text)
+    made.setAccessibleName(text.replace("&", ""))
+    if kind:
+        made.setProperty("kind", kind)
+    made.clicked.connect(lambda _checked=False: clicked())
+    return made
+
+
+def line() -> QFrame:
+    """Return a thin line across."""
+    made = QFrame()
+    made.setProperty("kind", "line")
+    return made
+
+
+def card() -> QFrame:
+    """Return a frame with a surface of its own."""
+    made = QFrame()
+    made.setProperty("kind", "card")
+    return made
