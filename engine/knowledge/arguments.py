@@ -1,4 +1,4 @@
-"""Arguments of Knowledge's tools, declared once: the closed JSON schema comes from here, the check from `engine.arguments`."""
+"""Arguments of Knowledge's tools, declared once: the closed schema is made here, `engine.arguments` checks by it."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _KEPT_ENVIRONMENT = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_
 """Everything else is dropped: GIT_DIR and its like would lead to another repository, HOME to hooks and signing keys."""
 
 
-class GitFailed(Exception):  # noqa: N818 - what happened; never leaves this file
+class GitFailed(Exception):
     """A git command did not work."""
 
 

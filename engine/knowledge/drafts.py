@@ -109,10 +109,11 @@ def see_links(snapshot: Snapshot, values: Mapping[str, YamlValue]) -> list[YamlV
 
 
 def new_path(
-    vault: Path, snapshot: Snapshot, kind: Kind, type_name: str, title: str, name: str, day: str | None
+    vault: Path, snapshot: Snapshot, values: Mapping[str, YamlValue], *, type_name: str, day: str | None
 ) -> str:
     """Return a free path for a new record, compared without case because other systems do (contract 5, point 3)."""
-    rule = snapshot.ontology.rule(kind, type_name)
+    kind, title, name = (str(values[key]) for key in ("kind", "title", "id"))
+    rule = snapshot.ontology.rule("page", type_name) if kind == "page" else None
     folder = (rule.folder if rule is not None else None) or "pages"
     stem = file_stem(title)
     if kind == "claim":
@@ -128,7 +129,7 @@ def new_path(
     return f"{folder}/{name}.md"
 
 
-def same_title(snapshot: Snapshot, title: str, kind: Kind, but: str | None = None) -> list[str]:
+def same_title(snapshot: Snapshot, title: str, kind: str, but: str | None = None) -> list[str]:
     """Return current records of the kind that already have this name: a writer must be told (contract 5, point 3)."""
     names = snapshot.names.get(normal_name(title), ())
     return [name for name in names if name != but and name in snapshot.current and snapshot.current[name].kind == kind]

@@ -20,7 +20,7 @@ _NOT_STRINGS = frozenset(
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
-def scalar(value: str | int | float | bool | None) -> str:  # noqa: FBT001 - a YAML scalar may be a truth value
+def scalar(value: str | float | bool | None) -> str:  # noqa: FBT001 - a YAML scalar may be a truth value
     """Return one scalar as it stands behind a colon: plain where every reader agrees, double-quoted otherwise."""
     if value is None:
         return "null"

@@ -55,7 +55,7 @@ class Descriptor:
     def to_json(self) -> dict[str, object]:
         """Return it as `knowledge_record` shows it."""
         shown: dict[str, object] = {"id": self.id, "path": self.path, "sha256": self.sha256}
-        for key, value in (
+        optional = (
             ("attribution", self.attribution),
             ("filename", self.filename),
             ("mediaType", self.media_type),
@@ -64,10 +64,8 @@ class Descriptor:
             ("url", self.url),
             ("session", self.session),
             ("messageUuid", self.message_uuid),
-        ):
-            if value is not None:
-                shown[key] = value
-        return shown
+        )
+        return shown | {key: value for key, value in optional if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +158,7 @@ class EvidenceCatalogue:
             key = stat_key(os.lstat(path))
             known = self._originals.get(descriptor.id)
             if known is None or known[0] != key or is_racy(key):
-                inside = os.path.realpath(path) == os.path.join(
-                    os.path.realpath(self.vault), *descriptor.path.split("/")
-                )
+                inside = os.path.realpath(path) == os.fspath(self.vault.resolve() / descriptor.path)
                 known = (key, _verify(path, descriptor) if inside else None)
                 self._originals[descriptor.id] = known
         except OSError:
@@ -185,7 +181,9 @@ def _verify(path: str, descriptor: Descriptor) -> VerifiedText | None:
     return VerifiedText(tuple(lines[:-1] if lines[-1] == "" else lines))
 
 
-def _read_descriptor(folder: str, name: str) -> tuple[Descriptor | None, tuple[Issue, ...]]:
+def _read_descriptor(  # noqa: PLR0911 - one return for each way it can be wrong
+    folder: str, name: str
+) -> tuple[Descriptor | None, tuple[Issue, ...]]:
     path = f"{FOLDER}/{name}"
     try:
         data = read_file(os.path.join(folder, name), MAX_YAML_BYTES).data  # noqa: PTH118 - see scan

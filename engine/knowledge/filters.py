@@ -32,7 +32,7 @@ class RecordFilter:
 
     def passes(self, record: Record) -> bool:
         """Return whether a record is in the corpus of the question."""
-        if self.lifecycle != "all" and record.lifecycle != self.lifecycle:
+        if self.lifecycle not in ("all", record.lifecycle):
             return False
         if self.kind is not None and record.kind != self.kind:
             return False

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.knowledge.emit import key_lines
-from engine.knowledge.yamltext import MAX_YAML_BYTES, YamlRefused, YamlText, read_mapping
+from engine.knowledge.yamltext import MAX_YAML_BYTES, KeySpan, YamlRefused, YamlText, read_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ KEY_ORDER = (
 """The keys of the format in the order new ones are written (contract 4)."""
 
 
-class FrontMatterRefused(ValueError):  # noqa: N818 - what happened, as every error of this project is named
+class FrontMatterRefused(ValueError):
     """The file has no front matter this program can read or change."""
 
     def __init__(self, line: int, problem: str) -> None:
@@ -139,28 +139,18 @@ def edit_record(
         raise FrontMatterRefused(2, "the keys of the front matter do not stand in one column")
     edits: dict[int, list[str]] = {}
     dropped: set[int] = set()
-    for key in remove:
-        if key in front.spans:
-            dropped.update(range(front.spans[key].start, front.spans[key].stop))
+    for key in remove & front.spans.keys():
+        dropped.update(range(front.spans[key].start, front.spans[key].stop))
     for key, value in changes.items():
         written = [f"{' ' * column}{line}{parts.eol}" for line in key_lines(key, value)]
         span = front.spans.get(key)
         if span is None:
             edits.setdefault(_insert_at(key, front), []).extend(written)
-            continue
-        if front.values.get(key) == value and type(front.values.get(key)) is type(value):
-            continue
-        if span.value_end is not None and len(written) == 1:
-            comment = lines[span.start][span.value_end :].rstrip("\r\n")
-            if comment.lstrip().startswith("#"):
-                written = [written[0][: -len(parts.eol)] + comment + parts.eol]
-        dropped.update(range(span.start, span.stop))
-        edits.setdefault(span.start, [])[:0] = written
-    out: list[str] = []
-    for number in range(len(lines) + 1):
-        out += edits.get(number, [])
-        if number < len(lines) and number not in dropped:
-            out.append(lines[number])
+        elif front.values[key] != value or type(front.values[key]) is not type(value):
+            dropped.update(range(span.start, span.stop))
+            edits.setdefault(span.start, [])[:0] = _with_comment(written, lines[span.start], span, parts.eol)
+    kept = (edits.get(number, []) + ([line] if number not in dropped else []) for number, line in enumerate(lines))
+    out = [line for group in kept for line in group] + edits.get(len(lines), [])
     new_body = parts.body if body is None else with_line_ends(body, parts.eol)
     fence = parts.fence if parts.fence.endswith("\n") or not new_body else parts.fence + parts.eol
     return (parts.head + "".join(out) + fence + new_body).encode("utf-8")
@@ -179,6 +169,14 @@ def with_line_ends(text: str, eol: str) -> str:
     """Return the text with one kind of line end."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return plain if eol == "\n" else plain.replace("\n", eol)
+
+
+def _with_comment(written: list[str], line: str, span: KeySpan, eol: str) -> list[str]:
+    """Return the new lines of a key with the comment that stood behind its one-line value."""
+    comment = line[span.value_end :].rstrip("\r\n") if span.value_end is not None else ""
+    if len(written) == 1 and comment.lstrip().startswith("#"):
+        return [written[0][: -len(eol)] + comment + eol]
+    return written
 
 
 def _insert_at(key: str, front: YamlText) -> int:

@@ -259,12 +259,12 @@ class _Rows:
         if 2 in match.columns:
             if file.body_bytes > LOCATED_BYTES:
                 return start
-            found = locate("body", body, self.sought, units, self.index.words.of, file.body_line)
+            found = locate("body", body, self.sought, units, words_of=self.index.words.of, body_line=file.body_line)
             if found is not None:
                 return found
         if 1 in match.columns:
             for alias in record.aliases:
-                found = locate("aliases", alias, self.sought, units, self.index.words.of)
+                found = locate("aliases", alias, self.sought, units, words_of=self.index.words.of)
                 if found is not None:
                     return found
-        return locate("title", record.title, self.sought, units, self.index.words.of) or start
+        return locate("title", record.title, self.sought, units, words_of=self.index.words.of) or start

@@ -85,14 +85,19 @@ def grouped_rows(
         elif record.kind == "page" and record.id != entity and _date_of_source(snapshot, record.id) is not None:
             claims.setdefault(record.id, 0)
     for source in dict.fromkeys((*claims, *notes)):
-        when = _date_of_source(snapshot, source)
-        if when is None:
-            continue
-        note = notes.get(source)
-        text_of = note.id if note is not None else _event_claim(snapshot, source, now_ns)
-        row = GroupRow(source, claims.get(source, 0), note.id if note is not None else None, text_of)
-        found.append((when, source, row))
+        found += _source_row(snapshot, source, claims.get(source, 0), notes.get(source), now_ns)
     return [row for row in found if bounds.holds(row[0])]
+
+
+def _source_row(
+    snapshot: Snapshot, source: str, claims: int, note: Record | None, now_ns: int
+) -> list[tuple[When, str, GroupRow]]:
+    """Return the row of a dated source: the note between entity and source, else its event claim, is the summary."""
+    when = _date_of_source(snapshot, source)
+    if when is None:
+        return []
+    text_of = note.id if note is not None else _event_claim(snapshot, source, now_ns)
+    return [(when, source, GroupRow(source, claims, note.id if note is not None else None, text_of))]
 
 
 def resolved_links(snapshot: Snapshot, text: str) -> list[str]:

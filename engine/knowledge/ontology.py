@@ -1,6 +1,6 @@
 """The vocabulary of a store: page types, claim kinds, predicates, their aliases and constraints.
 
-A store starts from the default vocabulary (`default_ontology`); `vault/ontology.yaml` adds to it or overrides it by name.
+A store starts from the default vocabulary (`default_ontology`); `vault/ontology.yaml` adds to it or overrides by name.
 """
 
 from __future__ import annotations

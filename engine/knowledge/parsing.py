@@ -171,28 +171,34 @@ class _RecordReader:
     def _rules(self, record: Record) -> None:
         """Check what depends on several keys."""
         if record.kind == "claim":
-            if record.attribution is None:
-                self._wrong("attribution", "a claim says who stated it: attribution {by}")
-            if record.assertion_origin not in ORIGINS:
-                self._wrong("assertion_origin", f"a claim's assertion_origin is one of {', '.join(ORIGINS)}")
-            if record.type != "commitment":
-                for key in ("owner", "due_at"):
-                    if key in self._values:
-                        self._wrong(key, f"only a commitment has {key}")
-            if record.source_event and record.type != "event":
-                self._wrong("source_event", "only an event claim can be a source_event")
-        if record.kind == "relationship" and (record.start is None or record.end is None):
+            self._claim_rules(record)
+        elif record.kind == "page":
+            self._fields(record.type)
+        elif record.start is None or record.end is None:
             self._wrong("from" if record.start is None else "to", "a relationship has both endpoints, from and to")
         if record.kind != "page" and not record.evidence:
             self._wrong("evidence", f"a {record.kind} cites at least one piece of evidence")
+        self._lifecycle_rules(record)
+
+    def _claim_rules(self, record: Record) -> None:
+        if record.attribution is None:
+            self._wrong("attribution", "a claim says who stated it: attribution {by}")
+        if record.assertion_origin not in ORIGINS:
+            self._wrong("assertion_origin", f"a claim's assertion_origin is one of {', '.join(ORIGINS)}")
+        if record.type != "commitment":
+            for key in ("owner", "due_at"):
+                if key in self._values:
+                    self._wrong(key, f"only a commitment has {key}")
+        if record.source_event and record.type != "event":
+            self._wrong("source_event", "only an event claim can be a source_event")
+
+    def _lifecycle_rules(self, record: Record) -> None:
         if record.lifecycle == "superseded" and record.superseded_by is None:
             self._wrong("superseded_by", "a superseded record names its replacement in superseded_by")
-        if record.lifecycle == "merged" and record.merged_into is None:
-            self._wrong("merged_into", "a merged page names its survivor in merged_into")
         if record.lifecycle == "active" and record.superseded_by is not None:
             self._wrong("superseded_by", "an active record has no superseded_by")
-        if record.kind == "page":
-            self._fields(record.type)
+        if record.lifecycle == "merged" and record.merged_into is None:
+            self._wrong("merged_into", "a merged page names its survivor in merged_into")
 
     def _type(self, kind: Kind) -> str:
         if kind == "page":
@@ -377,7 +383,7 @@ class _RecordReader:
         self._issues.append(Issue(code, message, self._path, self._lines.get(key, 1), self._id, fatal=fatal))
 
 
-def _fits(value: YamlValue, rule: FieldRule) -> bool:
+def _fits(value: YamlValue, rule: FieldRule) -> bool:  # noqa: PLR0911 - one return for each type of field
     if rule.values:
         return isinstance(value, str) and value in rule.values
     if rule.type == "date":

@@ -57,6 +57,7 @@ class Publisher:
         tool: str,
         request_id: str | None,
         request: Mapping[str, object],
+        *,
         caller: Caller,
         scope: str,
         make: Callable[[str], Plan],
@@ -97,7 +98,9 @@ class Publisher:
         if known is not None:
             raise RequestConflict("This request was given up", "", "Send it again with a new request id.")
         plan = make(request_id)
-        publication = self._publication(tool, request_id, digest, retry_key, plan, caller, scope)
+        publication = self._publication(
+            tool, request_id, plan, digest=digest, retry_key=retry_key, caller=caller, scope=scope
+        )
         self._check_unchanged(publication)
         self._store.journal.begin(publication, _blobs(plan))
         self._steps.reached("journaled")
@@ -138,9 +141,10 @@ class Publisher:
         self,
         tool: str,
         request_id: str,
+        plan: Plan,
+        *,
         digest: str,
         retry_key: str | None,
-        plan: Plan,
         caller: Caller,
         scope: str,
     ) -> Publication:

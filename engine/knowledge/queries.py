@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from engine.knowledge.records import DateField, Kind, Lifecycle
+if TYPE_CHECKING:
+    from engine.knowledge.records import DateField, Kind, Lifecycle
 
 View = Literal["agent", "full"]
 Mode = Literal["all", "any", "phrase"]

@@ -41,10 +41,8 @@ class Issue:
     def to_json(self) -> dict[str, object]:
         """Return the finding as replies show it."""
         shown: dict[str, object] = {"code": self.code, "path": self.path, "message": self.message}
-        for key, value in (("line", self.line), ("id", self.id), ("repair", self.repair)):
-            if value is not None:
-                shown[key] = value
-        return shown
+        optional = (("line", self.line), ("id", self.id), ("repair", self.repair))
+        return shown | {key: value for key, value in optional if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

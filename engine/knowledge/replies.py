@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from engine.knowledge.dates import utc_text_ms
 from engine.knowledge.names import cut_utf16
@@ -85,9 +85,10 @@ def _cut(value: object, allowed: int) -> object:
         shorter = cut_utf16(value, allowed)
         return value if shorter == value else f"{shorter}…"
     if isinstance(value, list):
-        return [_cut(item, allowed) for item in value[: max(1, allowed // 20)]]  # pyright: ignore[reportUnknownVariableType] - JSON built here
+        items = cast("list[object]", value)
+        return [_cut(item, allowed) for item in items[: max(1, allowed // 20)]]
     if isinstance(value, dict):
-        return {key: _cut(item, allowed) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType] - JSON built here
+        return {key: _cut(item, allowed) for key, item in cast("Reply", value).items()}
     return value
 
 

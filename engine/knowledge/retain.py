@@ -7,7 +7,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from engine.knowledge.dates import parse_when, utc_text
 from engine.knowledge.emit import key_lines
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.knowledge.evidence import EvidenceCatalogue
-    from engine.knowledge.requests import Caller, JsonObject
+    from engine.knowledge.requests import AttachFile, Caller, JsonObject
     from engine.knowledge.transcripts import TranscriptMessage, TranscriptSource
     from engine.knowledge.yamltext import YamlValue
 
@@ -172,14 +172,15 @@ class Retainer:
                 "It must stand in one message, word for word.",
                 "Copy the words exactly, or name the session they were said in.",
             )
-        if len(found) > 1:
+        message, *others = found
+        if others:
             raise EvidenceRefused(
                 f"{len(found)} or more messages of {where} hold the quote",
                 "; ".join(f"{one.message_uuid} ({one.role}, {one.timestamp})" for one in found),
                 "Call again with message_uuid, or with a longer quote.",
                 candidates=tuple(one.message_uuid for one in found),
             )
-        return found[0]
+        return message
 
     def _retain(self, descriptor: Descriptor, data: bytes, plan: Plan) -> None:
         plan.originals.append(NewFile(descriptor.path, None, descriptor.sha256, data))
@@ -205,35 +206,33 @@ def descriptor_file(descriptor: Descriptor) -> NewFile:
     return NewFile(path, None, hashlib.sha256(data).hexdigest(), data)
 
 
-def stage_file(
-    vault: Path, source: str, sha256: str, attribution: str, filename: str | None, now: float, plan: Plan
-) -> Descriptor:
+def stage_file(vault: Path, request: AttachFile, now: float, plan: Plan) -> Descriptor:
     """Copy a file into the vault under a temporary name and add it to a plan. Reads in chunks.
 
     Raises:
         EvidenceRefused: It is no plain file with one name, too large, or not the bytes that were announced.
     """
-    path = Path(source)
+    path = Path(request.file_path)
     if not path.is_absolute():
-        raise EvidenceRefused("filePath must be absolute", f"You sent {source[:120]}.")
+        raise EvidenceRefused("filePath must be absolute", f"You sent {request.file_path[:120]}.")
+    digest = request.sha256.lower()
     folder = vault / "evidence" / "files"
     folder.mkdir(parents=True, exist_ok=True)
     staged = folder / f"{TEMPORARY}{new_id('stage')}.tmp"
     try:
-        size = _copy(path, staged, sha256.lower())
+        size = _copy(path, staged, digest)
     except EvidenceRefused:
         staged.unlink(missing_ok=True)
         raise
     suffix = (
         path.suffix.lower() if path.suffix[1:].isalnum() and path.suffix.isascii() and len(path.suffix) <= 17 else ""
     )
-    digest = sha256.lower()
     descriptor = Descriptor(
         id=new_id("ev"),
         path=f"evidence/files/{digest[:2]}/{digest}{suffix}",
         sha256=digest,
-        attribution=attribution,
-        filename=filename or path.name,
+        attribution=request.attribution,
+        filename=request.filename or path.name,
         size=size,
         captured_at=utc_text(now),
     )
@@ -301,7 +300,8 @@ def _descriptor(
 def _lines(value: object) -> tuple[int, int] | None:
     if value is None:
         return None
-    numbers = [item for item in value if type(item) is int] if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType] - JSON
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    numbers = [item for item in items if isinstance(item, int)]
     if len(numbers) != 2 or not 1 <= numbers[0] <= numbers[1]:
         raise InvalidArgument("lines of an evidence item are [first, last], from 1")
     return numbers[0], numbers[1]

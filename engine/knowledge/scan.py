@@ -43,7 +43,6 @@ def _native(path: str) -> _Path:
     return os.fsencode(path) if os.name == "posix" else path
 
 
-
 @dataclass(frozen=True, slots=True)
 class ScanLimits:
     """The most a vault may hold (contract 3, point 25)."""

@@ -53,7 +53,7 @@ class ScopeIndex:
 
     def snapshot(self, scan: Scan, guards: Mapping[str, Guard]) -> Snapshot:
         """Return the scope as a scan and the safeguards have it."""
-        only_ours = scan.scopes == {self.scope}
+        only_ours = len(scan.scopes) == 1 and self.scope in scan.scopes
         files = scan.files if only_ours else tuple(file for file in scan.files if file.scope == self.scope)
         inventory = files if only_ours else tuple(file for file in scan.files if file.scope in (self.scope, None))
         ids, dirty = self._take(scan, inventory)
@@ -142,8 +142,8 @@ class ScopeIndex:
         dirty = {now.path for _, now in pairs if now is not None}
         for name in ids:
             if self._face(name) != before[name]:
-                dirty |= self._referrers.get(name, set())
-                dirty |= self._groups.get(name, {}).keys()
+                dirty.update(self._referrers.get(name, ()))
+                dirty.update(self._groups.get(name, ()))
         return ids, dirty
 
     def _take_descriptors(self) -> set[str]:

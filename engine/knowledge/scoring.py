@@ -73,7 +73,8 @@ def rank(words: Sequence[str], mode: Mode, sizes: Mapping[int, int], postings: P
     if mode == "any":
         matching = set[int]().union(*weighted.values())
     else:
-        matching = set.intersection(*(set(rows) for rows in weighted.values()))
+        first, *others = weighted.values()
+        matching = set(first).intersection(*others)
     norms = _norms(matching, sizes)
     scores = dict.fromkeys(matching, 0.0)
     for word in [""] if mode == "phrase" else words:

@@ -258,7 +258,9 @@ class KnowledgeService:
                 return build(writer)
 
             publisher = Publisher(store, self._steps)
-            publication = publisher.publish(tool, request.request_id, canonical(request), caller, scope, make)
+            publication = publisher.publish(
+                tool, request.request_id, canonical(request), caller=caller, scope=scope, make=make
+            )
             self._checkpoint(store, publication.request_id)
             published = store.journal.find(publication.request_id) or publication
             return {"receipt": audit.receipt_of(store, published, scope)}
@@ -269,7 +271,7 @@ class KnowledgeService:
             store.journal.note_git(request_id, state)
         self._steps.reached("checkpointed")
 
-    def _recover(self, store: OpenStore, first: bool) -> None:
+    def _recover(self, store: OpenStore, *, first: bool) -> None:
         """Finish what a crash interrupted, before anything is read."""
         Publisher(store, self._steps).recover()
         if first:

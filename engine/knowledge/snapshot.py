@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from engine.knowledge.dates import DAY_NS
 from engine.knowledge.availability import Node, available_ids, chain_end, dead_ends, survivor_of
+from engine.knowledge.dates import DAY_NS
 from engine.knowledge.validation import ReferenceChecker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
     from engine.knowledge.dates import When
 
@@ -60,7 +61,7 @@ class Snapshot:
     """The availability graph of the scope."""
     merged: frozenset[str]
     """Ids of merged pages."""
-    referrers: Mapping[str, Set[str]]
+    referrers: Mapping[str, AbstractSet[str]]
     """Paths of the files that name an id."""
     total: int
     """Made from every path and hash of the scope, whatever their order."""
@@ -196,7 +197,7 @@ class Snapshot:
         return {text: tuple(ids) for text, ids in found.items()}
 
     def linked(self, entity: str) -> frozenset[str]:
-        """Return the eligible ids associated with an available record: entities, owner, ends, sources, itself (R107)."""
+        """Return the eligible ids tied to an available record: entities, owner, ends, sources, itself (R107)."""
         if entity not in self._linked:
             names = {entity, *self._merged_into.get(entity, ())}
             paths = {path for name in names for path in self.referrers.get(name, ())}

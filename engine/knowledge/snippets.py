@@ -70,6 +70,7 @@ def locate(
     text: str,
     sought: Sought,
     units: int,
+    *,
     words_of: Callable[[str], Sequence[Token]],
     body_line: int | None = None,
 ) -> Snippet | None:
@@ -106,11 +107,11 @@ def _matches(tokens: Sequence[Token], words: set[str]) -> list[tuple[int, int, s
 
 
 def _phrases(tokens: Sequence[Token], words: tuple[str, ...]) -> list[tuple[int, int, str]]:
-    found: list[tuple[int, int, str]] = []
-    for index in range(len(tokens) - len(words) + 1):
-        if all(tokens[index + shift].word == word for shift, word in enumerate(words)):
-            found.append((tokens[index].start, tokens[index + len(words) - 1].stop, ""))
-    return found
+    return [
+        (tokens[index].start, tokens[index + len(words) - 1].stop, "")
+        for index in range(len(tokens) - len(words) + 1)
+        if all(tokens[index + shift].word == word for shift, word in enumerate(words))
+    ]
 
 
 def _densest(places: Sequence[tuple[int, int, str]], units: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -18,19 +18,27 @@ from engine.knowledge.dates import utc_text
 from engine.knowledge.errors import StoreUnavailable
 from engine.knowledge.frontmatter import split_record
 from engine.knowledge.manifest import Manifest, StoreLayout, create_store, open_store, store_exists
-from engine.knowledge.scan import ScanLimits
 from engine.knowledge.scope_index import ScopeIndex
 from engine.knowledge.validation import Guard
 from engine.knowledge.vault import VaultReader
 from engine.store.errors import StoreDamaged
-from engine.store.knowledge_index import FINGERPRINT, IndexMark, IndexText, IndexUnavailable, KeywordIndex, Projection, index_errors
+from engine.store.knowledge_index import (
+    FINGERPRINT,
+    IndexMark,
+    IndexText,
+    IndexUnavailable,
+    KeywordIndex,
+    Projection,
+    index_errors,
+)
 from engine.store.knowledge_journal import Event, KnowledgeJournal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
     from engine.core.clock import Clock
     from engine.knowledge.records import RecordFile
+    from engine.knowledge.scan import ScanLimits
     from engine.knowledge.snapshot import Snapshot
     from engine.store.knowledge_state import KnowledgeState
 
@@ -42,7 +50,7 @@ LANE_TIMEOUT_S = 30.0
 _ATTEMPTS = 5
 
 
-class MovedOn(Exception):  # noqa: N818 - what happened; never leaves this room
+class MovedOn(Exception):
     """A file changed between scan and read; the operation starts again with a new scan."""
 
 
@@ -178,6 +186,14 @@ class OpenStore:
             self._version = self.state.version()
 
 
+class EnterLane(Protocol):
+    """Called with the store before each operation; `first` when it was just opened."""
+
+    def __call__(self, store: OpenStore, *, first: bool) -> None:
+        """Finish what was left unfinished."""
+        ...
+
+
 class StoreLane:
     """Opens the store when it is first needed and lets one operation at a time use it."""
 
@@ -186,7 +202,7 @@ class StoreLane:
         layout: StoreLayout,
         clock: Clock,
         limits: ScanLimits,
-        on_enter: Callable[[OpenStore, bool], None],
+        on_enter: EnterLane,
     ) -> None:
         self.layout = layout
         self._clock = clock
@@ -196,7 +212,7 @@ class StoreLane:
         self._store: OpenStore | None = None
 
     @contextmanager
-    def lane(self, *, create: bool = False, recover: bool = True) -> Iterator[OpenStore]:
+    def lane(self, *, create: bool = False, recover: bool = True) -> Generator[OpenStore]:
         """Hold the store for one operation.
 
         Args:
@@ -220,7 +236,7 @@ class StoreLane:
                 before = self._store
                 store = self._open()
                 if recover:
-                    self._on_enter(store, store is not before)
+                    self._on_enter(store, first=store is not before)
                 yield store
 
     def close(self) -> None:
@@ -229,7 +245,7 @@ class StoreLane:
             self._forget()
 
     @contextmanager
-    def _process_lock(self) -> Iterator[None]:
+    def _process_lock(self) -> Generator[None]:
         lock = FileLock(self.layout.lock, timeout=LANE_TIMEOUT_S)
         try:
             lock.acquire()

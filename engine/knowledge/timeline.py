@@ -148,7 +148,9 @@ def timeline(store: OpenStore, snapshot: Snapshot, query: TimelineQuery, *, budg
         rows = select(snapshot, wanted)
         reply = paging.reply(
             rows,
-            lambda when, name: dated_row(store, snapshot, wanted.field, when, name, query.view, now_ns),
+            lambda when, name: dated_row(
+                store, snapshot, when, name, field=wanted.field, view=query.view, now_ns=now_ns
+            ),
             include_sources=query.include_sources,
         )
     return _with_note(reply, query.kind)
@@ -175,7 +177,7 @@ def chronicle_day(store: OpenStore, snapshot: Snapshot, query: DayQuery, *, budg
     }
     reply = paging.reply(
         select(snapshot, wanted),
-        lambda when, name: dated_row(store, snapshot, "occurred_at", when, name, query.view, now_ns),
+        lambda when, name: dated_row(store, snapshot, when, name, field="occurred_at", view=query.view, now_ns=now_ns),
         head=head,
     )
     return _with_note(reply, query.kind)
@@ -196,7 +198,7 @@ def chronicle_since(store: OpenStore, snapshot: Snapshot, query: SinceQuery, *, 
     paging.check()
     reply = paging.reply(
         select(snapshot, wanted),
-        lambda when, name: dated_row(store, snapshot, "occurred_at", when, name, query.view, now_ns),
+        lambda when, name: dated_row(store, snapshot, when, name, field="occurred_at", view=query.view, now_ns=now_ns),
     )
     return _with_note(reply, query.kind)
 
@@ -219,7 +221,7 @@ def last_seen(store: OpenStore, snapshot: Snapshot, query: LastSeenQuery) -> Rep
     reply: Reply = {"note": NO_PROOF, "found": bool(rows), "entity": entity, "snapshot": snapshot.id[:32]}
     if rows:
         when, name = rows[0]
-        reply["record"] = dated_row(store, snapshot, "occurred_at", when, name, query.view, now_ns)
+        reply["record"] = dated_row(store, snapshot, when, name, field="occurred_at", view=query.view, now_ns=now_ns)
         reply["sources"] = _source_summaries(store, snapshot, [name], now_ns)
     reply["coverage"] = coverage(snapshot, query.view)
     if query.view == "full":
@@ -230,9 +232,10 @@ def last_seen(store: OpenStore, snapshot: Snapshot, query: LastSeenQuery) -> Rep
 def dated_row(
     store: OpenStore,
     snapshot: Snapshot,
-    field: DateField,
     when: When,
     name: str,
+    *,
+    field: DateField,
     view: View,
     now_ns: int,
 ) -> Reply:
@@ -345,7 +348,7 @@ class _Paging:
             page(reply, built[:count], offset=self.offset, total=total, budget=rest)
             fitting = reply["rows"]
             taken = len(fitting) if isinstance(fitting, list) else 0  # pyright: ignore[reportUnknownArgumentType] - rows built here
-            if taken == count or taken == 0:
+            if taken in (count, 0):
                 break
             count = taken
         if self.offset + count < total:

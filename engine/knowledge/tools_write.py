@@ -92,7 +92,7 @@ PARTS = MappingProxyType(
 WRITE_TOOLS: tuple[ToolSpec, ...] = (
     ToolSpec(
         "knowledge_create",
-        "Use right after something was decided, promised or found out that a later session must know: records one claim "
+        "Use right after something was decided, promised or found out that a later session must know: records a claim "
         "(or a relationship between two pages) with its evidence. One call is enough: quote the exact words from this "
         "session and they are found, verified and kept. Look with knowledge_grep first; a changed decision goes "
         "through knowledge_correct.",
@@ -103,9 +103,9 @@ WRITE_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_save_page",
-        "Use to keep a page about a person, project, component, meeting or topic. expectedRevision 0 creates it; to save "
-        "a page again pass id, revision and hash as read. What is left out stays; keys and comments unknown to the "
-        "format stay too.",
+        "Use to keep a page about a person, project, component, meeting or topic. expectedRevision 0 creates it; to "
+        "save a page again pass id, revision and hash as read. What is left out stays; keys and comments unknown to "
+        "the format stay too.",
         (
             Arg("id", "string"),
             Arg("expectedRevision", "integer", "0 creates", required=True, minimum=0, maximum=1_000_000_000),

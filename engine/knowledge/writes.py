@@ -119,7 +119,7 @@ class Writer:
         if request.evidence:
             values["evidence"] = self._cited(request.evidence, plan)
         day = str((request.fields or {}).get("occurred_at", ""))[:10] or None
-        self._add_new(plan, "page", request.type, title, values, request.body or "", day)
+        self._add_new(plan, values, request.body or "", type_name=request.type, day=day)
         return plan
 
     def edit_body(self, request: EditBody) -> Plan:
@@ -219,15 +219,7 @@ class Writer:
         if not request.attribution.strip():
             raise EvidenceRefused("attribution is empty", "It says where the file comes from.")
         plan = Plan("Retain a file")
-        descriptor = stage_file(
-            self.store.layout.vault,
-            request.file_path,
-            request.sha256,
-            request.attribution,
-            request.filename,
-            self.store.clock.now(),
-            plan,
-        )
+        descriptor = stage_file(self.store.layout.vault, request, self.store.clock.now(), plan)
         plan.message = f"Retain {descriptor.filename}"
         return plan
 
@@ -258,27 +250,26 @@ class Writer:
         values.update(title=title, **more)
         type_name = str(values.get("claim_kind" if kind == "claim" else "type", ""))
         day = str(values.get("occurred_at", values["recorded_at"]))[:10] if kind == "claim" else None
-        return self._add_new(plan, checked_kind, type_name, title, values, str(record.get("body", "")), day, but)
+        return self._add_new(plan, values, str(record.get("body", "")), type_name=type_name, day=day, but=but)
 
     def _add_new(
         self,
         plan: Plan,
-        kind: Kind,
-        type_name: str,
-        title: str,
         values: dict[str, YamlValue],
         body: str,
+        *,
+        type_name: str,
         day: str | None,
         but: str | None = None,
     ) -> Record:
+        kind, title = str(values["kind"]), str(values["title"])
         see = drafts.see_links(self.snapshot, values)
         if see:
             values["see"] = see
         twins = drafts.same_title(self.snapshot, title, kind, but)
         if twins:
             plan.warnings.append(f"There is already a {kind} with this title: {', '.join(twins[:5])}.")
-        name = str(values["id"])
-        path = drafts.new_path(self.store.layout.vault, self.snapshot, kind, type_name, title, name, day)
+        path = drafts.new_path(self.store.layout.vault, self.snapshot, values, type_name=type_name, day=day)
         record = plan.add(self.snapshot, path, new_record(values, body), "created")
         plan.check_references(self.snapshot)
         return record

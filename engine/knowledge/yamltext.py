@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Union, cast
 
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from yaml.error import Mark
 
 YamlValue = Union[None, bool, int, float, str, list["YamlValue"], dict[str, "YamlValue"]]  # noqa: UP007 - recursive, so read at run time
 
@@ -50,7 +50,7 @@ _WORDS: dict[str, bool | float | None] = {
 _NUMBER_STARTS = frozenset("+-.0123456789")
 
 
-class YamlRefused(ValueError):  # noqa: N818 - what happened, as every error of this project is named
+class YamlRefused(ValueError):
     """The text is not YAML this reader accepts."""
 
     def __init__(self, line: int, problem: str) -> None:
@@ -84,7 +84,7 @@ class YamlText:
     """The top mapping is written in block style, so that single keys can be replaced line by line."""
 
 
-def resolve_plain(text: str) -> YamlValue:
+def resolve_plain(text: str) -> YamlValue:  # noqa: PLR0911 - one return for each type of the schema
     """Return what a plain scalar means in the YAML 1.2 core schema.
 
     Raises:
@@ -140,21 +140,21 @@ class _Reader:
         if isinstance(start, yaml.StreamEndEvent):
             return YamlText({}, {}, {}, block=True)
         if isinstance(start, yaml.DocumentStartEvent) and (start.explicit or start.version or start.tags):
-            raise YamlRefused(start.start_mark.line + 1, "directives and further documents are not allowed")
+            raise YamlRefused(_start(start).line + 1, "directives and further documents are not allowed")
         top = self._next()
         if not isinstance(top, yaml.MappingStartEvent):
-            raise YamlRefused(top.start_mark.line + 1, "the block must be a mapping of keys")
+            raise YamlRefused(_start(top).line + 1, "the block must be a mapping of keys")
         values = self._mapping("", 1)
         self._next()
         after = self._next()
         if not isinstance(after, yaml.StreamEndEvent):
-            raise YamlRefused(after.start_mark.line + 1, "only one document is allowed")
+            raise YamlRefused(_start(after).line + 1, "only one document is allowed")
         return YamlText(values, self._lines, self._spans, block=not top.flow_style)
 
     def _next(self) -> yaml.Event:
-        event: yaml.Event = self._parser.get_event()
+        event = cast("yaml.Event", self._parser.get_event())
         if isinstance(event, yaml.NodeEvent):
-            line = event.start_mark.line + 1
+            line = _start(event).line + 1
             if event.anchor is not None:
                 raise YamlRefused(line, "anchors and aliases are not allowed")
             if getattr(event, "tag", None) is not None:
@@ -162,9 +162,9 @@ class _Reader:
         return event
 
     def _value(self, event: yaml.Event, path: str, depth: int) -> YamlValue:
-        self._lines[path] = event.start_mark.line + 1
+        self._lines[path] = _start(event).line + 1
         if depth > _MAX_DEPTH:
-            raise YamlRefused(event.start_mark.line + 1, "nested too deeply")
+            raise YamlRefused(_start(event).line + 1, "nested too deeply")
         if isinstance(event, yaml.ScalarEvent):
             self._ended(event)
             if not event.implicit[0]:
@@ -172,7 +172,7 @@ class _Reader:
             try:
                 return resolve_plain(event.value)
             except ValueError as error:
-                raise YamlRefused(event.start_mark.line + 1, str(error)) from error
+                raise YamlRefused(_start(event).line + 1, str(error)) from error
         if isinstance(event, yaml.MappingStartEvent):
             return self._mapping(path, depth + 1)
         return self._sequence(path, depth + 1)
@@ -187,7 +187,7 @@ class _Reader:
     def _mapping(self, path: str, depth: int) -> dict[str, YamlValue]:
         values: dict[str, YamlValue] = {}
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
-            line = event.start_mark.line
+            line = _start(event).line
             if not isinstance(event, yaml.ScalarEvent):
                 raise YamlRefused(line + 1, "a key must be a word")
             key = event.value
@@ -200,21 +200,29 @@ class _Reader:
             self._lines[inner] = line + 1
             if not path:
                 same_line = self._last_line == line
-                column = event.start_mark.column
+                column = _start(event).column
                 self._spans[key] = KeySpan(line, self._last_line + 1, column, self._last_column if same_line else None)
         self._ended(event)
         return values
 
     def _ended(self, event: yaml.Event) -> None:
         """Remember where text of a value ended: scalars and closing brackets, never the end of a block collection."""
-        mark = event.end_mark
-        if not isinstance(event, yaml.ScalarEvent) and mark.index == event.start_mark.index:
+        mark = _end(event)
+        if not isinstance(event, yaml.ScalarEvent) and mark.index == _start(event).index:
             return
-        if mark.column == 0 and mark.line > event.start_mark.line:
+        if mark.column == 0 and mark.line > _start(event).line:
             # A literal block ends at the start of the line behind it.
             self._last_line, self._last_column = mark.line - 1, 0
         else:
             self._last_line, self._last_column = mark.line, mark.column
+
+
+def _start(event: yaml.Event) -> Mark:
+    return cast("Mark", event.start_mark)
+
+
+def _end(event: yaml.Event) -> Mark:
+    return cast("Mark", event.end_mark)
 
 
 def _line_of_control_character(text: str) -> int:

@@ -1,7 +1,7 @@
 """Keyword tables of Knowledge inside `state.sqlite`: a projection that can be dropped at any time.
 
 For each scope two FTS5 tables (searched records; earlier wordings) with their row tables. Contentless: the text stays
-in the vault. Ranking is done by the caller from `counts` and `positions`, because `bm25()` knows only whole-table statistics (R67).
+in the vault. Ranking is done by the caller from `counts` and `positions`: `bm25()` knows only the whole table (R67).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import apsw
 from engine.core.errors import StorageFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable
 
     from engine.store.knowledge_state import KnowledgeState
 
@@ -103,7 +103,7 @@ class Words:
 
     def __init__(self, connection: apsw.Connection) -> None:
         name, *arguments = TOKENIZER.split()
-        self._tokenizer = connection.fts5_tokenizer(name, arguments)
+        self._tokenizer = connection.fts5_tokenizer(name, [str(one) for one in arguments])
 
     def of(self, text: str) -> list[Token]:
         """Return the words of a text in order."""
@@ -112,9 +112,10 @@ class Words:
 
     def count(self, text: str) -> int:
         """Return the number of words."""
-        return len(
-            self._tokenizer(text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
+        found = self._tokenizer(
+            text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False
         )
+        return len(list(found))
 
 
 class KeywordIndex:
@@ -145,7 +146,8 @@ class KeywordIndex:
             if found != 5:
                 return None
             row = self._connection.execute(
-                "SELECT snapshot, fingerprint, indexed_at, history_seq, generation FROM keyword_state_v1 WHERE scope = ?",
+                "SELECT snapshot, fingerprint, indexed_at, history_seq, generation FROM keyword_state_v1 "
+                "WHERE scope = ?",
                 (self._scope,),
             ).fetchone()
         if row is None:
@@ -271,8 +273,9 @@ class KeywordIndex:
         # One row of three JSON lists: fetching 20,000 rows one by one takes five times as long.
         with index_errors():
             row = self._connection.execute(
-                "SELECT json_group_array(doc) FILTER (WHERE col = 'title'), "  # noqa: S608 - our own table name
-                "json_group_array(doc) FILTER (WHERE col = 'aliases'), json_group_array(doc) FILTER (WHERE col = 'body') "
+                "SELECT json_group_array(doc) FILTER (WHERE col = 'title'), "
+                "json_group_array(doc) FILTER (WHERE col = 'aliases'), "
+                "json_group_array(doc) FILTER (WHERE col = 'body') "
                 f"FROM {self._vocabulary(projection)} WHERE term = ?",
                 (word,),
             ).fetchone()
@@ -283,7 +286,7 @@ class KeywordIndex:
         """Return (row, column, position) of every occurrence of a word."""
         with index_errors():
             rows = self._connection.execute(
-                f"SELECT doc, col, offset FROM {self._vocabulary(projection)} WHERE term = ?",  # noqa: S608 - our own table name
+                f"SELECT doc, col, offset FROM {self._vocabulary(projection)} WHERE term = ?",
                 (word,),
             )
             columns = _COLUMNS
@@ -292,7 +295,9 @@ class KeywordIndex:
     def _vocabulary(self, projection: Projection) -> str:
         fts, _ = self._tables[projection]
         name = f"temp.words_of_{fts}"
-        self._connection.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5vocab('main', '{fts}', 'instance')")
+        self._connection.execute(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5vocab('main', '{fts}', 'instance')"
+        )
         return name
 
 
@@ -319,7 +324,7 @@ class ProjectionPostings:
 
 
 @contextmanager
-def index_errors() -> Iterator[None]:
+def index_errors() -> Generator[None]:
     """Turn whatever SQLite says about the projection into one refusal: it can always be rebuilt or done without.
 
     Raises:

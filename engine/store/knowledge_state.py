@@ -17,7 +17,7 @@ from engine.core.errors import StorageFailure
 from engine.store.errors import StoreBusy, StoreDamaged, StoreFull, StoreReadOnly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from pathlib import Path
 
 SCHEMA_VERSION = 1
@@ -130,7 +130,7 @@ class KnowledgeState:
         return {str(key): str(value) for key, value in rows}
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> Generator[None]:
         """Run a block in one transaction: all of it or nothing.
 
         Raises:
@@ -199,7 +199,7 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
 
 
 @contextmanager
-def known_state_errors() -> Iterator[None]:
+def known_state_errors() -> Generator[None]:
     """Turn SQLite's environment errors into ours; anything else is a bug and stays.
 
     Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.engine.knowledge.fixture_f import Store, empty_store, fixture_f
 
 if TYPE_CHECKING:

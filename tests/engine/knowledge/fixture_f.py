@@ -26,6 +26,7 @@ from engine.knowledge.queries import (
 from engine.knowledge.service import KnowledgeService
 
 if TYPE_CHECKING:
+    from engine.knowledge.requests import Caller
     from engine.knowledge.scan import ScanLimits
     from engine.knowledge.yamltext import YamlValue
 
@@ -38,6 +39,11 @@ EVIDENCE_TEXT = "Notes taken by hand.\nScope agreed.\nForty euros, for now.\nAna
 
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def call_tool(service: KnowledgeService, tool: str, arguments: Reply, caller: Caller | None = None) -> Reply:
+    """Call a tool as a client does; its JSON is not typed any further."""
+    return service.call(tool, arguments, caller=caller)
 
 
 def ids(reply: Reply) -> list[str]:
@@ -89,14 +95,14 @@ class Store:
         }
         return self.write(f"claims/{name}.md", values, body)
 
-    def relation(self, name: str, kind: str, start: str, end: str, title: str, body: str, **more: YamlValue) -> Path:
+    def relation(self, name: str, kind: str, ends: tuple[str, str], title: str, body: str, **more: YamlValue) -> Path:
         values: dict[str, YamlValue] = {
             "id": name,
             "kind": "relationship",
             "type": kind,
             "title": title,
-            "from": start,
-            "to": end,
+            "from": ends[0],
+            "to": ends[1],
             "evidence": [{"id": self.evidence()}],
             **more,
         }
@@ -126,6 +132,12 @@ class Store:
     def withdraw(self, name: str) -> None:
         """Withdraw by hand, without a guard."""
         self.edit(name, lifecycle="withdrawn", revision=2)
+
+    def call(self, tool: str, arguments: Reply) -> Reply:
+        return call_tool(self.service, tool, arguments)
+
+    def check(self) -> Reply:
+        return self.service.check()
 
     def grep(self, query: str, **options: Any) -> Reply:
         return self.service.grep(GrepQuery(query, **options))
@@ -189,7 +201,7 @@ def fixture_f(store: Store) -> Store:
                 occurred_at="2026-02-01", entities=["P-ana"])  # fmt: skip
     store.claim("C-wd", "fact", "Ana in Oslo", "Ana is based in Oslo.", revision=2, lifecycle="withdrawn",
                 occurred_at="2026-03-06", entities=["P-ana"])  # fmt: skip
-    store.relation("R-att", "attended", "P-ana", "M-kick", "Ana Ruiz attended Atlas kickoff",
+    store.relation("R-att", "attended", ("P-ana", "M-kick"), "Ana Ruiz attended Atlas kickoff",
                    "Ana presented the scope, see [[Atlas]] and [[Nowhere]].")  # fmt: skip
-    store.relation("R-emp", "works_at", "P-ana", "P-acme", "Ana Ruiz works at Acme GmbH", "Product lead.")
+    store.relation("R-emp", "works_at", ("P-ana", "P-acme"), "Ana Ruiz works at Acme GmbH", "Product lead.")
     return store

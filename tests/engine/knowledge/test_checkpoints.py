@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.engine.knowledge.fixture_f import Store
+from engine.knowledge.service import KnowledgeService
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.engine.knowledge.fixture_f import Store
 
 pytestmark = [
     pytest.mark.integration,
@@ -29,15 +32,13 @@ def git(folder: Path, *arguments: str) -> str:
 
 def save(store: Store, title: str, body: str = "x") -> dict[str, Any]:
     arguments = {"expectedRevision": 0, "title": title, "type": "topic", "body": body}
-    return store.service.call("knowledge_save_page", arguments)["receipt"]
+    return store.call("knowledge_save_page", arguments)["receipt"]
 
 
-def without_git(store: Store) -> None:
-    object.__setattr__(store.service._git, "program", "no-such-git")
-
-
-def with_git(store: Store) -> None:
-    object.__setattr__(store.service._git, "program", "git")
+def with_program(store: Store, program: str) -> Store:
+    """Return the same store served with another git program."""
+    store.service.close()
+    return dataclasses.replace(store, service=KnowledgeService(store.root, store.clock, git=program))
 
 
 def test_a_publication_gets_a_commit_of_exactly_its_bytes(f: Store) -> None:
@@ -51,21 +52,27 @@ def test_a_publication_gets_a_commit_of_exactly_its_bytes(f: Store) -> None:
 
 
 def test_versions_made_without_git_are_committed_later_in_order(f: Store) -> None:
-    without_git(f)
-    first = save(f, "One", "version one")
+    without = with_program(f, "no-such-git")
+    first = save(without, "One", "version one")
     assert first["git"] == {"state": "unavailable"}
     row = first["records"][0]
-    f.service.call(
+    without.call(
         "knowledge_save_page",
-        {"requestId": "r-2", "id": row["id"], "expectedRevision": 1, "expectedHash": row["hash"], "body": "version two"},
+        {
+            "requestId": "r-2",
+            "id": row["id"],
+            "expectedRevision": 1,
+            "expectedHash": row["hash"],
+            "body": "version two",
+        },
     )
     assert not (f.vault / ".git").exists()
-    with_git(f)
-    receipt = f.service.call("knowledge_resume", {"requestId": "r-2"})["receipt"]
+    without.service.close()
+    receipt = f.call("knowledge_resume", {"requestId": "r-2"})["receipt"]
     assert receipt["git"]["state"] == "committed"
     assert git(f.vault, "log", "--format=%s", "--reverse").splitlines() == ["Add One", "Save One"]
     assert "version one" in git(f.vault, "show", f"HEAD~1:{row['path']}")
-    first_receipt = f.service.call("knowledge_mutation", {"requestId": first["requestId"]})["receipt"]
+    first_receipt = f.call("knowledge_mutation", {"requestId": first["requestId"]})["receipt"]
     assert first_receipt["git"]["commit"] == git(f.vault, "rev-parse", "HEAD~1")
 
 
@@ -77,7 +84,7 @@ def test_a_git_that_fails_does_not_fail_the_publication(f: Store) -> None:
     receipt = save(f, "Two")
     assert (receipt["state"], receipt["git"]["state"]) == ("complete", "pending")
     lock.unlink()
-    resumed = f.service.call("knowledge_resume", {"requestId": receipt["requestId"]})["receipt"]
+    resumed = f.call("knowledge_resume", {"requestId": receipt["requestId"]})["receipt"]
     assert resumed["git"]["state"] == "committed"
 
 

@@ -65,7 +65,19 @@ def test_r137_bare_dates_belong_to_their_calendar_day_in_every_zone(f: Store) ->
 
 @pytest.mark.parametrize(
     "zone",
-    ["Mars/Base", "../etc/passwd", "CEST", "", "Europe", "/etc/localtime", "posixrules", "right/UTC", "UTC\0", "é", "a" * 99],
+    [
+        "Mars/Base",
+        "../etc/passwd",
+        "CEST",
+        "",
+        "Europe",
+        "/etc/localtime",
+        "posixrules",
+        "right/UTC",
+        "UTC\0",
+        "é",
+        "a" * 99,
+    ],
 )
 def test_r138_only_names_of_the_tz_database(f: Store, zone: str) -> None:
     with pytest.raises(InvalidTimeZone):
@@ -97,7 +109,7 @@ def test_r142_since_is_about_occurrence_not_import(f: Store) -> None:
 
 def test_r143_since_has_no_order_and_an_exact_kind(f: Store) -> None:
     with pytest.raises(InvalidArgument):
-        f.service.call("knowledge_chronicle_since", {"since": "2026-03-05", "order": "desc"})
+        f.call("knowledge_chronicle_since", {"since": "2026-03-05", "order": "desc"})
     assert ids(f.since("2026-03-01", kind="decision")) == ["C-p2"]
 
 
@@ -127,7 +139,7 @@ def test_r147_only_explicit_links_and_occurrence_count(f: Store) -> None:
 def test_r148_no_kind_and_a_required_entity(f: Store) -> None:
     for arguments in ({"entity": "P-ana", "kind": "decision"}, {}):
         with pytest.raises(InvalidArgument):
-            f.service.call("knowledge_chronicle_last_seen", arguments)
+            f.call("knowledge_chronicle_last_seen", arguments)
 
 
 def test_r149_nothing_says_met_or_attended(f: Store) -> None:

@@ -11,7 +11,9 @@ from tests.engine.knowledge.fixture_f import Store, ids, sha256
 
 def shown_anywhere(store: Store, name: str, word: str) -> bool:
     """Return whether any tool but the inventory shows a record."""
-    replies: list[Any] = [store.grep(word, lifecycle=lifecycle, limit=50) for lifecycle in ("active", "superseded", "all")]
+    replies: list[Any] = [
+        store.grep(word, lifecycle=lifecycle, limit=50) for lifecycle in ("active", "superseded", "all")
+    ]
     replies += [store.tl(limit=50), store.tl(eligibility="include_inactive", limit=50), store.day("2026-03-06")]
     replies += [store.since("2020-01-01", limit=50), store.lookup(name, lifecycle="all")]
     replies += [store.tl(time_field="recorded_at", eligibility="include_inactive", limit=50)]

@@ -83,18 +83,18 @@ def test_a_correction_killed_at_any_step_is_whole_afterwards(prepared: Store, tm
     store = copy_of(prepared, tmp_path)
     request = correction(store)
     assert killed(store, step, request)
-    assert store.service.check()["ok"] is True
-    receipt = store.service.call("knowledge_mutation", {"requestId": "r-1"})["receipt"]
+    assert store.check()["ok"] is True
+    receipt = store.call("knowledge_mutation", {"requestId": "r-1"})["receipt"]
     assert receipt["state"] == "complete"
     for row in receipt["records"]:
         assert sha256((store.vault / row["path"]).read_bytes()) == row["hash"]
-    again = store.service.call(*request)["receipt"]
+    again = store.call(*request)["receipt"]
     assert again["records"] == receipt["records"]
     assert again["git"]["state"] == "committed"
     assert ids(store.grep("sixty")) == [receipt["records"][0]["id"]]
     assert store.grep("49")["rows"][0]["via"]["id"] == "C-p2"
     assert not list(store.vault.rglob(".backscroll-*"))
-    events = [row["event"] for row in store.service.call("knowledge_history", {})["rows"]]
+    events = [row["event"] for row in store.call("knowledge_history", {})["rows"]]
     assert events == ["superseded", "created"]
     store.service.close()
 
@@ -104,7 +104,7 @@ def test_killed_before_the_journal_nothing_happened(prepared: Store, tmp_path: P
     bad = ("knowledge_correct", {**correction(store)[1], "reason": " "})
     child = run_child(store, "journaled", bad)
     child.communicate(timeout=60)
-    assert store.service.call("knowledge_history", {})["total"] == 0
+    assert store.call("knowledge_history", {})["total"] == 0
     assert ids(store.grep("49")) == ["C-p2"]
     store.service.close()
 
@@ -114,21 +114,29 @@ def test_a_retained_file_survives_a_kill(prepared: Store, tmp_path: Path, step: 
     store = copy_of(prepared, tmp_path)
     original = tmp_path / "notes.txt"
     original.write_bytes(b"line\n" * 1_000)
-    arguments = {"requestId": "r-1", "filePath": str(original), "sha256": sha256(original.read_bytes()), "attribution": "Ben"}
+    arguments = {
+        "requestId": "r-1",
+        "filePath": str(original),
+        "sha256": sha256(original.read_bytes()),
+        "attribution": "Ben",
+    }
     assert killed(store, step, ("knowledge_attach_file", arguments))
-    receipt = store.service.call("knowledge_attach_file", arguments)["receipt"]
+    receipt = store.call("knowledge_attach_file", arguments)["receipt"]
     assert (store.vault / receipt["evidence"][0]["path"]).read_bytes() == original.read_bytes()
     assert not list(store.vault.rglob(".backscroll-*"))
-    assert store.service.check()["ok"] is True
+    assert store.check()["ok"] is True
     store.service.close()
 
 
 def test_the_first_write_killed_while_creating_the_store_can_be_repeated(tmp_path: Path) -> None:
     clock = FixedClock(NOW)
     store = Store(tmp_path / "knowledge", clock, KnowledgeService(tmp_path / "knowledge", clock))
-    page = ("knowledge_save_page", {"requestId": "r-1", "expectedRevision": 0, "title": "One", "type": "topic", "body": "x"})
+    page = (
+        "knowledge_save_page",
+        {"requestId": "r-1", "expectedRevision": 0, "title": "One", "type": "topic", "body": "x"},
+    )
     assert killed(store, "installing 0", page)
-    assert store.service.call(*page)["receipt"]["state"] == "complete"
+    assert store.call(*page)["receipt"]["state"] == "complete"
     assert store.lookup("One")["status"] == "found"
     store.service.close()
 
@@ -144,27 +152,27 @@ def test_a_creation_that_was_cut_short_starts_again(tmp_path: Path, parts: list[
         store.vault.rmdir()
     assert store.service.exists() is False
     assert store.service.init()["created"] is True
-    assert store.service.check()["ok"] is True
+    assert store.check()["ok"] is True
     store.service.close()
 
 
 def test_two_processes_write_at_once_without_losing_anything(prepared: Store, tmp_path: Path) -> None:
     store = copy_of(prepared, tmp_path)
+    page = {"expectedRevision": 0, "type": "topic", "body": "needle"}
     calls = [
         [
-            ("knowledge_save_page", {"requestId": f"{name}-{number}", "expectedRevision": 0, "title": f"{name} {number}",
-                                     "type": "topic", "body": "needle"})
+            ("knowledge_save_page", {**page, "requestId": f"{name}-{number}", "title": f"{name} {number}"})
             for number in range(8)
         ]
         for name in ("left", "right")
-    ]  # fmt: skip
+    ]
     children = [run_child(store, "", *batch) for batch in calls]
     outputs = [child.communicate(timeout=100) for child in children]
     assert [child.returncode for child in children] == [0, 0], outputs
     receipts = [json.loads(line)["receipt"] for output, _ in outputs for line in output.splitlines()]
     assert len({row["records"][0]["id"] for row in receipts}) == 16
     assert store.grep("needle", limit=50)["total"] == 16
-    assert store.service.check() | {"coverage": None} == {
+    assert store.check() | {"coverage": None} == {
         "ok": True, "issues": [], "files": 32, "usable": 31, "waitingForGit": 0, "coverage": None,
     }  # fmt: skip
     store.service.close()
@@ -181,5 +189,5 @@ def test_two_processes_fence_each_other(prepared: Store, tmp_path: Path) -> None
     errors = [child.communicate(timeout=100)[1] for child in children]
     assert sorted(child.returncode for child in children) == [0, 1]
     assert sum("RevisionConflict" in text for text in errors) == 1
-    assert store.service.call("knowledge_history", {"id": "P-ana"})["total"] == 1
+    assert store.call("knowledge_history", {"id": "P-ana"})["total"] == 1
     store.service.close()

@@ -14,7 +14,7 @@ BEFORE_ALL = "2020-01-01"
 
 
 def codes(store: Store, name: str) -> set[str]:
-    return {issue["code"] for issue in store.service.check()["issues"] if issue.get("id") == name}
+    return {issue["code"] for issue in store.check()["issues"] if issue.get("id") == name}
 
 
 def test_r083_dates_in_prose_are_no_dates(f: Store) -> None:
@@ -43,7 +43,7 @@ def test_r085_meetings_take_place_at_fields_occurred_at(f: Store) -> None:
 
 def test_r086_recorded_at_is_the_creation_in_the_store(f: Store) -> None:
     row = f.record("C-p2")["record"]
-    f.service.call(
+    f.call(
         "knowledge_correct",
         {
             "id": "C-p2",
@@ -65,9 +65,7 @@ def test_r087_updated_at_is_authored_and_never_a_file_time(f: Store) -> None:
     os.utime(f.paths["P-ben"], (1, 1))
     assert f.record("P-ben")["record"]["updatedAt"] == "2026-03-05T10:00:00Z"
     digest = f.record("P-ben")["record"]["hash"]
-    f.service.call(
-        "knowledge_save_page", {"id": "P-ben", "expectedRevision": 1, "expectedHash": digest, "body": "Engineer."}
-    )
+    f.call("knowledge_save_page", {"id": "P-ben", "expectedRevision": 1, "expectedHash": digest, "body": "Engineer."})
     assert f.record("P-ben")["record"]["updatedAt"] == "2026-05-01T12:00:00Z"
 
 
@@ -176,7 +174,7 @@ def test_r094_a_bare_lower_bound_is_the_start_of_that_day(f: Store) -> None:
         ({"until": "2026-03-11T23:59:59Z"}, False),
     ],
 )
-def test_r095_bare_dates_match_any_overlapping_range(f: Store, bounds: dict[str, Any], matches: bool) -> None:
+def test_r095_bare_dates_match_any_overlapping_range(f: Store, bounds: dict[str, Any], matches: bool) -> None:  # noqa: FBT001 - a parameter of the test
     assert ("M-rev" in ids(f.tl(**bounds))) is matches
 
 

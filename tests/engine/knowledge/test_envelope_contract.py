@@ -13,7 +13,7 @@ from engine.core.clock import FixedClock
 from engine.knowledge.errors import InvalidArgument, StoreUnavailable
 from engine.knowledge.service import KnowledgeService
 from engine.knowledge.tools import TOOLS
-from tests.engine.knowledge.fixture_f import NOW, Store, ids, sha256
+from tests.engine.knowledge.fixture_f import NOW, Store, call_tool, ids, sha256
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,10 +72,10 @@ def test_r152_a_change_that_keeps_size_and_mtime_is_seen(f: Store) -> None:
 @pytest.mark.parametrize("number", [0, 2, 4, 5, 6, 7])
 def test_r153_every_list_has_the_same_envelope(f: Store, number: int) -> None:
     tool, arguments = READS[number]
-    reply = f.service.call(tool, arguments)
+    reply = f.call(tool, arguments)
     assert {"rows", "total", "snapshot", "coverage"} <= reply.keys()
     assert isinstance(reply["coverage"]["complete"], bool)
-    assert "nextOffset" in f.service.call(tool, {**arguments, "limit": 1})
+    assert "nextOffset" in f.call(tool, {**arguments, "limit": 1})
     if tool in ("knowledge_grep", "knowledge_records"):
         assert "state" in reply["index"]
 
@@ -93,16 +93,16 @@ def test_r153_every_list_has_the_same_envelope(f: Store, number: int) -> None:
 )
 def test_r154_wrong_types_are_refused_never_coerced(f: Store, tool: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument):
-        f.service.call(tool, arguments)
+        f.call(tool, arguments)
 
 
 def test_r155_reading_never_touches_the_vault(f: Store) -> None:
-    f.service.call("knowledge_save_page", {"expectedRevision": 0, "title": "One", "type": "topic", "body": "x"})
+    f.call("knowledge_save_page", {"expectedRevision": 0, "title": "One", "type": "topic", "body": "x"})
     f.edit("P-ben", body="\nEdited by hand.\n")
     before = tree(f.vault)
     for tool, arguments in READS:
-        f.service.call(tool, arguments)
-    f.service.check()
+        f.call(tool, arguments)
+    f.check()
     assert tree(f.vault) == before
 
 
@@ -125,12 +125,12 @@ def test_r155_the_first_write_creates_the_store(tmp_path: Path) -> None:
 
 
 def test_r156_the_same_store_gives_the_same_bytes_anywhere(f: Store, tmp_path: Path) -> None:
-    first = [json.dumps(f.service.call(*call).get("rows")) for call in READS]
-    assert [json.dumps(f.service.call(*call).get("rows")) for call in READS] == first
+    first = [json.dumps(f.call(*call).get("rows")) for call in READS]
+    assert [json.dumps(f.call(*call).get("rows")) for call in READS] == first
     f.service.close()
     shutil.copytree(f.root, tmp_path / "elsewhere")
     copy = KnowledgeService(tmp_path / "elsewhere", FixedClock(NOW))
-    assert [json.dumps(copy.call(*call).get("rows")) for call in READS] == first
+    assert [json.dumps(call_tool(copy, *call).get("rows")) for call in READS] == first
     copy.close()
 
 

@@ -12,7 +12,7 @@ from engine.knowledge.errors import EvidenceRefused
 from engine.knowledge.requests import Caller
 from engine.knowledge.service import KnowledgeService
 from tests.engine.knowledge.fake_transcripts import FakeTranscripts
-from tests.engine.knowledge.fixture_f import NOW, Store, sha256
+from tests.engine.knowledge.fixture_f import NOW, Store, call_tool, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,13 +33,16 @@ def told(tmp_path: Path) -> Iterator[tuple[KnowledgeService, FakeTranscripts]]:
     service.close()
 
 
-def record(service: KnowledgeService, *evidence: dict[str, Any], caller: Caller = CALLER, **more: Any) -> dict[str, Any]:
-    record = {"kind": "claim", "claim_kind": "decision", "title": "Keep SQLite", "body": "We keep SQLite.", **more}
-    return service.call("knowledge_create", {"record": {**record, "evidence": list(evidence)}}, caller=caller)["receipt"]
+def record(
+    service: KnowledgeService, *evidence: dict[str, Any], caller: Caller = CALLER, **more: Any
+) -> dict[str, Any]:
+    values = {"kind": "claim", "claim_kind": "decision", "title": "Keep SQLite", "body": "We keep SQLite."}
+    arguments = {"record": {**values, **more, "evidence": list(evidence)}}
+    return call_tool(service, "knowledge_create", arguments, caller)["receipt"]
 
 
 def shown(service: KnowledgeService, receipt: dict[str, Any]) -> dict[str, Any]:
-    return service.call("knowledge_record", {"id": receipt["records"][0]["id"]})["record"]
+    return call_tool(service, "knowledge_record", {"id": receipt["records"][0]["id"]})["record"]
 
 
 def test_one_call_records_a_decision_of_the_current_session(told: Any) -> None:
@@ -70,7 +73,8 @@ def test_the_current_session_is_searched_when_it_is_known(told: Any) -> None:
 
 def test_a_quote_nobody_said_is_refused(told: Any) -> None:
     service, _ = told
-    for evidence in ({"quote": "never said"}, {"quote": QUOTE, "session": "session-2"}, {"quote": QUOTE, "message_uuid": "uuid-2"}):
+    elsewhere = [{"session": "session-2"}, {"message_uuid": "uuid-2"}]
+    for evidence in ({"quote": "never said"}, *({"quote": QUOTE, **place} for place in elsewhere)):
         with pytest.raises(EvidenceRefused):
             record(service, evidence)
 
@@ -103,7 +107,9 @@ def test_a_message_is_retained_once(told: Any) -> None:
 def test_evidence_outlives_its_transcript_and_tells_when_it_changed(told: Any) -> None:
     service, transcripts = told
     receipt = record(service, {"quote": QUOTE})
-    transcripts.messages[0] = type(transcripts.messages[0])("session-1", "uuid-1", "2026-04-30T10:15:30Z", "user", "Edited")
+    transcripts.messages[0] = type(transcripts.messages[0])(
+        "session-1", "uuid-1", "2026-04-30T10:15:30Z", "user", "Edited"
+    )
     assert (shown(service, receipt)["evidence"][0]["state"], shown(service, receipt)["evidence"][0]["transcript"]) == (
         "verified",
         "changed",
@@ -116,7 +122,9 @@ def test_evidence_outlives_its_transcript_and_tells_when_it_changed(told: Any) -
 def test_without_transcripts_only_texts_can_be_cited(f: Store) -> None:
     with pytest.raises(EvidenceRefused):
         record(f.service, {"quote": QUOTE})
-    receipt = record(f.service, {"text": "They said it.", "attribution": "Ben", "quote": "said it", "filename": "a/b.txt"})
+    receipt = record(
+        f.service, {"text": "They said it.", "attribution": "Ben", "quote": "said it", "filename": "a/b.txt"}
+    )
     (evidence,) = shown(f.service, receipt)["evidence"]
     assert (evidence["state"], evidence["attribution"], evidence["filename"]) == ("verified", "Ben", "a b.txt")
     with pytest.raises(EvidenceRefused):
@@ -125,7 +133,7 @@ def test_without_transcripts_only_texts_can_be_cited(f: Store) -> None:
 
 def attach(store: Store, path: Path, digest: str | None = None, **more: Any) -> dict[str, Any]:
     arguments = {"filePath": str(path), "sha256": digest or sha256(path.read_bytes()), "attribution": "Ben", **more}
-    return store.service.call("knowledge_attach_file", arguments)["receipt"]
+    return store.call("knowledge_attach_file", arguments)["receipt"]
 
 
 def test_a_file_is_retained_unchanged_and_can_be_cited(f: Store, tmp_path: Path) -> None:
@@ -138,7 +146,7 @@ def test_a_file_is_retained_unchanged_and_can_be_cited(f: Store, tmp_path: Path)
     assert attach(f, path, requestId="r-1")["evidence"] == receipt["evidence"]
     created = record(f.service, {"id": evidence["id"], "lines": [2, 2], "quote": "49;EUR"}, attribution={"by": "P-ana"})
     assert shown(f.service, created)["evidence"][0]["descriptor"]["filename"] == "Price List.CSV"
-    assert f.service.check()["ok"] is True
+    assert f.check()["ok"] is True
     assert not list(f.vault.rglob(".backscroll-*"))
 
 
@@ -165,5 +173,5 @@ def test_only_the_announced_plain_file_is_retained(f: Store, tmp_path: Path) -> 
         with pytest.raises(EvidenceRefused):
             attach(f, target, digest)
     with pytest.raises(EvidenceRefused):
-        f.service.call("knowledge_attach_file", {"filePath": "a.txt", "sha256": "0" * 64, "attribution": "x"})
+        f.call("knowledge_attach_file", {"filePath": "a.txt", "sha256": "0" * 64, "attribution": "x"})
     assert not list(f.vault.rglob(".backscroll-*"))

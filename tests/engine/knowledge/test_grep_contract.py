@@ -13,7 +13,6 @@ from engine.knowledge.tools import tool_named
 from tests.engine.knowledge.fixture_f import Store, ids
 
 
-
 def found(store: Store, query: str, **options: Any) -> set[str]:
     return set(ids(store.grep(query, **options)))
 
@@ -107,14 +106,14 @@ def test_r009_a_phrase_never_runs_from_one_alias_into_the_next(f: Store) -> None
 
 def test_r010_an_unknown_mode_is_refused(f: Store) -> None:
     with pytest.raises(InvalidArgument) as refused:
-        f.service.call("knowledge_grep", {"query": "x", "mode": "regex"})
+        f.call("knowledge_grep", {"query": "x", "mode": "regex"})
     assert refused.value.code == "invalid_argument"
 
 
 def test_r011_kind_is_page_claim_or_relationship(f: Store) -> None:
     assert found(f, "atlas", kind="page") == {"P-atlas", "M-kick", "M-rev"}
     with pytest.raises(InvalidArgument):
-        f.service.call("knowledge_grep", {"query": "atlas", "kind": "meeting"})
+        f.call("knowledge_grep", {"query": "atlas", "kind": "meeting"})
 
 
 def test_r012_type_is_an_ontology_type_with_its_aliases(f: Store) -> None:
@@ -134,13 +133,13 @@ def test_r014_lifecycle_never_shows_withdrawn_or_merged(f: Store) -> None:
     assert {"C-p1", "C-p2"} <= found(f, "price", lifecycle="all")
     assert found(f, "oslo", lifecycle="all") == set()
     with pytest.raises(InvalidArgument):
-        f.service.call("knowledge_grep", {"query": "oslo", "lifecycle": "withdrawn"})
+        f.call("knowledge_grep", {"query": "oslo", "lifecycle": "withdrawn"})
 
 
 @pytest.mark.parametrize("limit", [0, 51, "5", 2.5, True])
 def test_r015_limit_is_a_whole_number_from_1_to_50(f: Store, limit: object) -> None:
     with pytest.raises(InvalidArgument):
-        f.service.call("knowledge_grep", {"query": "atlas", "limit": limit})
+        f.call("knowledge_grep", {"query": "atlas", "limit": limit})
 
 
 def test_r015_the_default_limit_is_20(empty: Store) -> None:
@@ -150,10 +149,10 @@ def test_r015_the_default_limit_is_20(empty: Store) -> None:
 
 
 def test_r016_offset_goes_from_0_to_500(f: Store) -> None:
-    assert f.service.call("knowledge_grep", {"query": "atlas", "offset": 500})["rows"] == []
+    assert f.call("knowledge_grep", {"query": "atlas", "offset": 500})["rows"] == []
     for offset in (501, -1):
         with pytest.raises(InvalidArgument):
-            f.service.call("knowledge_grep", {"query": "atlas", "offset": offset})
+            f.call("knowledge_grep", {"query": "atlas", "offset": offset})
 
 
 def test_r017_following_next_offset_yields_every_hit_once(empty: Store) -> None:
@@ -247,6 +246,4 @@ def test_r025_no_language_segmentation(f: Store) -> None:
 
 def test_r026_unknown_arguments_are_refused(f: Store) -> None:
     with pytest.raises(InvalidArgument):
-        f.service.call("knowledge_grep", {"query": "x", "scope": "other"})
-
-
+        f.call("knowledge_grep", {"query": "x", "scope": "other"})

@@ -29,7 +29,7 @@ def row_of(store: Store, entity: str, name: str, **options: Any) -> dict[str, An
 )
 def test_r121_group_needs_an_entity_and_occurrence_time_without_kind(f: Store, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument):
-        f.service.call("knowledge_timeline", arguments)
+        f.call("knowledge_timeline", arguments)
 
 
 def test_r122_each_dated_source_comes_once_with_its_own_date(f: Store) -> None:
@@ -47,7 +47,7 @@ def test_r123_the_relationship_gives_the_summary(f: Store) -> None:
 
 
 def test_r123_of_several_relationships_the_newest_counts(f: Store) -> None:
-    f.relation("R-new", "attended", "P-ana", "M-kick", "Again", "A later note.", updated_at="2026-04-01T00:00:00Z")
+    f.relation("R-new", "attended", ("P-ana", "M-kick"), "Again", "A later note.", updated_at="2026-04-01T00:00:00Z")
     assert row_of(f, "P-ana", "M-kick")["noteRecord"]["id"] == "R-new"
 
 
@@ -113,7 +113,7 @@ def test_r131_retracted_relationships_give_no_note(f: Store) -> None:
 
 
 def test_r131_superseded_relationships_count_only_when_included(f: Store) -> None:
-    f.relation("R-two", "attended", "P-ana", "M-kick", "Corrected", "New note.", supersedes=["R-att"],
+    f.relation("R-two", "attended", ("P-ana", "M-kick"), "Corrected", "New note.", supersedes=["R-att"],
                updated_at="2026-03-04T00:00:00Z")  # fmt: skip
     f.edit("R-att", lifecycle="superseded", superseded_by="R-two", revision=2)
     assert row_of(f, "P-ana", "M-kick")["noteRecord"]["id"] == "R-two"

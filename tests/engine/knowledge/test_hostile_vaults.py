@@ -36,7 +36,7 @@ def good(**changes: Any) -> bytes:
 
 def expect(store: Store, path: str, *, line: int | None = None, code: str | None = None) -> None:
     """Expect findings about one file, and everything else as before."""
-    issues = store.service.check()["issues"]
+    issues = store.check()["issues"]
     assert {issue["path"] for issue in issues} == {path}
     if line is not None:
         assert issues[0]["line"] == line
@@ -129,7 +129,7 @@ def test_a_wrong_key_is_named_by_line(f: Store, key: str, value: Any) -> None:
     (f.vault / "evil.md").write_bytes(data)
     lines = data.decode().splitlines()
     line = next(number for number, text in enumerate(lines, start=1) if text.startswith(f"{key}:"))
-    issues = f.service.check()["issues"]
+    issues = f.check()["issues"]
     assert {issue["path"] for issue in issues} == {"evil.md"}
     assert all(line <= issue["line"] <= line + 1 for issue in issues)
     assert ids(f.grep("forty")) == ["C-p2"]
@@ -197,7 +197,7 @@ def test_path_traversal_in_evidence_is_refused(f: Store, path: str) -> None:
     descriptor = f.vault / "evidence" / "ev_evil.yaml"
     descriptor.write_text(f'id: ev_evil\npath: "{path}"\nsha256: {digest}\n'.replace("\0", "\\0"), encoding="utf-8")
     f.claim("C-evil", "fact", "Evil", "needle", evidence=[{"id": "ev_evil"}])
-    issues = f.service.check()["issues"]
+    issues = f.check()["issues"]
     assert {(issue["path"], issue["code"]) for issue in issues} == {
         ("evidence/ev_evil.yaml", "evidence_invalid"),
         ("claims/C-evil.md", "evidence_missing"),
@@ -218,7 +218,7 @@ def test_an_original_reached_through_a_link_does_not_verify(f: Store, tmp_path: 
 def test_a_missing_original_is_named_by_the_check(f: Store) -> None:
     for original in (f.vault / "evidence" / "files").rglob("*.txt"):
         original.unlink()
-    issues = f.service.check()["issues"]
+    issues = f.check()["issues"]
     assert {issue["code"] for issue in issues} == {"evidence_no_file"}
     assert all(issue["line"] for issue in issues)
 
@@ -260,13 +260,14 @@ def test_copies_of_sync_programs_are_reported_not_read(f: Store, name: str) -> N
 
 
 @pytest.mark.parametrize(
-    "path", [".git/x.md", ".obsidian/x.md", ".trash/x.md", "evidence/x.md", ".hidden.md", "x.tmp", "note.txt", "a/.b/x.md"]
+    "path",
+    [".git/x.md", ".obsidian/x.md", ".trash/x.md", "evidence/x.md", ".hidden.md", "x.tmp", "note.txt", "a/.b/x.md"],
 )
 def test_files_that_are_nobodys_records_are_skipped(f: Store, path: str) -> None:
     target = f.vault / path
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(good())
-    assert f.service.check()["ok"] is True
+    assert f.check()["ok"] is True
     assert f.grep("needle")["total"] == 0
 
 
@@ -280,7 +281,7 @@ def test_a_name_that_is_not_utf8_is_named(f: Store) -> None:
 def test_windows_line_ends_and_a_byte_order_mark_are_read(f: Store) -> None:
     (f.vault / "bom.md").write_bytes(b"\xef\xbb\xbf" + good().replace(b"\n", b"\r\n"))
     assert ids(f.grep("needle")) == ["P-evil"]
-    assert f.service.check()["ok"] is True
+    assert f.check()["ok"] is True
 
 
 def test_a_rule_as_first_body_line_is_no_second_front_matter(f: Store) -> None:
@@ -294,6 +295,6 @@ def test_a_broken_ontology_leaves_the_default_one(f: Store) -> None:
     (f.vault / "ontology.yaml").write_text(
         "format: knowledge-ontology-v1\npages:\n  tool: {folder: ../../outside, alias: x}\n", encoding="utf-8"
     )
-    issues = f.service.check()["issues"]
+    issues = f.check()["issues"]
     assert {(issue["code"], issue["line"]) for issue in issues} == {("ontology_invalid", 3)}
     assert len(issues) == 2

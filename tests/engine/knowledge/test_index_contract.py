@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import threading
@@ -20,6 +21,7 @@ from engine.knowledge.errors import (
 )
 from engine.knowledge.queries import GrepQuery
 from engine.knowledge.scan import ScanLimits
+from engine.knowledge.service import KnowledgeService
 from engine.store import knowledge_index
 from tests.engine.knowledge.fixture_f import Store, empty_store, fixture_f, ids
 
@@ -43,7 +45,7 @@ def tables(store: Store) -> set[str]:
 
 def withdraw(store: Store, name: str) -> None:
     row = store.record(name)["record"]
-    store.service.call(
+    store.call(
         "knowledge_withdraw",
         {"id": name, "expectedRevision": row["revision"], "expectedHash": row["hash"], "reason": "was wrong"},
     )
@@ -51,7 +53,7 @@ def withdraw(store: Store, name: str) -> None:
 
 def correct(store: Store, name: str, title: str, body: str) -> str:
     row = store.record(name)["record"]
-    reply = store.service.call(
+    reply = store.call(
         "knowledge_correct",
         {
             "id": name,
@@ -82,10 +84,10 @@ def test_r070_every_search_reconciles_first(f: Store) -> None:
     assert ids(f.grep("lawyer")) == []
     f.grep("forty")
     history = next(name for name in tables(f) if name.startswith("keyword_history_rows_v1_"))
-    assert sql(f, f"SELECT id FROM {history}") == [("C-p1",)]
+    assert sql(f, f"SELECT id FROM {history}") == [("C-p1",)]  # noqa: S608 - a table of the store
     f.edit("C-p1", dependencies=["C-wd"])
     f.grep("forty")
-    assert sql(f, f"SELECT id FROM {history}") == []
+    assert sql(f, f"SELECT id FROM {history}") == []  # noqa: S608 - a table of the store
 
 
 def test_r071_only_changed_files_are_indexed_again(f: Store) -> None:
@@ -111,16 +113,16 @@ def test_r072_the_index_touches_its_own_tables_only(f: Store) -> None:
 
 def test_r073_indexed_false_means_pending_until_the_next_search(f: Store) -> None:
     f.grep("atlas")
-    receipt = f.service.call(
+    receipt = f.call(
         "knowledge_save_page",
         {"expectedRevision": 0, "title": "Zebra", "type": "topic", "body": "striped", "requestId": "r-1"},
     )["receipt"]
     assert (receipt["state"], receipt["indexed"]) == ("complete", False)
     name = receipt["records"][0]["id"]
-    assert f.service.call("knowledge_history", {"id": name})["rows"][0]["indexed"] is False
+    assert f.call("knowledge_history", {"id": name})["rows"][0]["indexed"] is False
     assert ids(f.grep("striped")) == [name]
-    assert f.service.call("knowledge_mutation", {"requestId": "r-1"})["receipt"]["indexed"] is True
-    assert f.service.call("knowledge_history", {"id": name})["rows"][0]["indexed"] is True
+    assert f.call("knowledge_mutation", {"requestId": "r-1"})["receipt"]["indexed"] is True
+    assert f.call("knowledge_history", {"id": name})["rows"][0]["indexed"] is True
 
 
 def test_r074_ready_without_lag_means_in_step(f: Store) -> None:
@@ -143,7 +145,7 @@ def test_r076_an_index_that_cannot_be_rebuilt_is_unavailable_not_empty(
 ) -> None:
     f.grep("atlas")
     fts = next(name for name in tables(f) if name.startswith("keyword_fts_v1_") and name.endswith("_data"))
-    sql(f, f"UPDATE {fts} SET block = x'00'")
+    sql(f, f"UPDATE {fts} SET block = x'00'")  # noqa: S608 - a table of the store
     monkeypatch.setattr(knowledge_index, "TOKENIZER", "no_such_tokenizer")
     reply = f.grep("atlas")
     assert (reply["rows"], reply["total"], reply["index"]) == ([], None, {"state": "unavailable"})
@@ -155,7 +157,7 @@ def test_r076_an_index_that_cannot_be_rebuilt_is_unavailable_not_empty(
 def test_r076_a_damaged_index_is_rebuilt_when_it_can_be(f: Store) -> None:
     before = f.grep("atlas")["rows"]
     fts = next(name for name in tables(f) if name.startswith("keyword_fts_v1_") and name.endswith("_data"))
-    sql(f, f"UPDATE {fts} SET block = x'00'")
+    sql(f, f"UPDATE {fts} SET block = x'00'")  # noqa: S608 - a table of the store
     f.edit("P-ben", body="\nEngineer still.\n")
     f.grep("atlas")
     assert f.grep("atlas")["rows"] == before
@@ -190,11 +192,12 @@ class CrashAt:
 
 def test_r077_a_publication_that_conflicts_with_the_files_is_refused(tmp_path: Path) -> None:
     store = fixture_f(empty_store(tmp_path))
-    store.service._steps = CrashAt("journaled")
+    store.service.close()
+    crashing = dataclasses.replace(store, service=KnowledgeService(store.root, store.clock, steps=CrashAt("journaled")))
     with pytest.raises(Crash):
-        withdraw(store, "P-ben")
+        withdraw(crashing, "P-ben")
+    crashing.service.close()
     store.edit("P-ben", body="\nEdited in the meantime.\n")
-    store.service._steps = CrashAt("")
     for call in (lambda: store.grep("atlas"), store.records, store.tl):
         with pytest.raises(PublicationConflict):
             call()
@@ -260,7 +263,11 @@ def test_r080_dropped_projections_are_rebuilt(f: Store) -> None:
     drop_projections(f)
     assert not any(name.startswith("keyword_fts") for name in tables(f))
     again = f.grep("atlas")
-    assert (again["rows"], again["total"], again["snapshot"]) == (keyword["rows"], keyword["total"], keyword["snapshot"])
+    assert (again["rows"], again["total"], again["snapshot"]) == (
+        keyword["rows"],
+        keyword["total"],
+        keyword["snapshot"],
+    )
     assert f.tl() == dated
 
 
@@ -277,7 +284,7 @@ def test_r081_a_stale_copy_of_a_withdrawn_record_stays_out(f: Store) -> None:
     assert ids(f.grep("noon", lifecycle="all")) == []
     assert f.lookup("C-exp")["status"] == "missing"
     assert "C-exp" not in ids(f.tl(eligibility="include_inactive"))
-    issues = [issue for issue in f.service.check()["issues"] if issue["id"] == "C-exp"]
+    issues = [issue for issue in f.check()["issues"] if issue["id"] == "C-exp"]
     assert issues[0]["code"] == "stale_withdrawn"
     assert "repair" in issues[0]
 
@@ -288,18 +295,18 @@ def test_r081_a_stale_copy_of_a_corrected_record_is_not_active(f: Store) -> None
     f.paths["C-p2"].write_bytes(old)
     assert "C-p2" not in ids(f.grep("49", lifecycle="all"))
     assert ids(f.grep("sixty")) == [new]
-    assert "stale_superseded" in {issue["code"] for issue in f.service.check()["issues"]}
+    assert "stale_superseded" in {issue["code"] for issue in f.check()["issues"]}
 
 
 def test_r082_safeguards_survive_a_rebuild_and_are_in_no_file(f: Store) -> None:
     old = f.paths["C-exp"].read_bytes()
     withdraw(f, "C-exp")
     kept = ("journal_v1", "history_v1", "store_identity_v1", "git_outbox_v1", "keyword_withdrawals_v1")
-    before = [sql(f, f"SELECT * FROM {name}") for name in kept]
+    before = [sql(f, f"SELECT * FROM {name}") for name in kept]  # noqa: S608 - a table of the store
     drop_projections(f)
     f.paths["C-exp"].write_bytes(old)
     assert ids(f.grep("noon", lifecycle="all")) == []
-    assert [sql(f, f"SELECT * FROM {name}") for name in kept] == before
+    assert [sql(f, f"SELECT * FROM {name}") for name in kept] == before  # noqa: S608 - a table of the store
 
 
 def test_r082_a_store_without_its_database_is_unavailable_and_not_re_created(f: Store) -> None:
@@ -309,7 +316,7 @@ def test_r082_a_store_without_its_database_is_unavailable_and_not_re_created(f: 
     with pytest.raises(StoreUnavailable):
         f.grep("atlas")
     with pytest.raises(StoreUnavailable):
-        f.service.call("knowledge_save_page", {"expectedRevision": 0, "title": "X", "type": "topic"})
+        f.call("knowledge_save_page", {"expectedRevision": 0, "title": "X", "type": "topic"})
     assert not (f.root / "state.sqlite").exists()
 
 

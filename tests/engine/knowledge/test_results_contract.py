@@ -104,7 +104,7 @@ def test_r063_a_citation_is_verified_by_lines_and_quote(empty: Store, citation: 
 
 
 @pytest.mark.parametrize(("size", "located"), [(65_536, True), (65_537, False)])
-def test_r064a_a_large_body_is_found_but_not_located(empty: Store, size: int, located: bool) -> None:
+def test_r064a_a_large_body_is_found_but_not_located(empty: Store, size: int, located: bool) -> None:  # noqa: FBT001 - a parameter of the test
     path = empty.page("P-1", "topic", "Large", "placeholder")
     head = path.read_bytes().partition(b"\nplaceholder")[0]
     body = b"\n" + b"filler " * 10_000
@@ -134,7 +134,9 @@ def golden(records: list[tuple[str, list[str], str]], query: str) -> list[float]
     connection = apsw.Connection(":memory:")
     connection.execute("CREATE VIRTUAL TABLE t USING fts5(a, b, c, tokenize='unicode61 remove_diacritics 2')")
     for number, (title, aliases, body) in enumerate(records):
-        connection.execute("INSERT INTO t(rowid, a, b, c) VALUES (?, ?, ?, ?)", (number, title, "\n".join(aliases), body))
+        connection.execute(
+            "INSERT INTO t(rowid, a, b, c) VALUES (?, ?, ?, ?)", (number, title, "\n".join(aliases), body)
+        )
     rows = connection.execute("SELECT -bm25(t, 8, 6, 1) FROM t WHERE t MATCH ? ORDER BY 1 DESC", (query,)).fetchall()
     return [float(str(row[0])) for row in rows]
 
@@ -166,7 +168,7 @@ def test_r067_other_scopes_change_nothing(f: Store) -> None:
 
 
 def test_r067_filters_come_before_the_statistics(f: Store) -> None:
-    claims = [
+    claims: list[tuple[str, list[str], str]] = [
         ("Atlas list price", [], "\nAtlas lists at 49 EUR from April.\n"),
         ("Kickoff held", [], "\nScope agreed with Acme.\n"),
         ("Pilot delivery", [], "\nAna delivers the pilot build.\n"),

@@ -39,9 +39,7 @@ def test_r103_without_kind_all_dated_types_are_shown(f: Store) -> None:
 def test_r104_the_last_written_current_record_leads_by_updated_at(f: Store) -> None:
     f.clock.advance(60)
     digest = f.record("P-ben")["record"]["hash"]
-    f.service.call(
-        "knowledge_save_page", {"id": "P-ben", "expectedRevision": 1, "expectedHash": digest, "body": "Engineer!"}
-    )
+    f.call("knowledge_save_page", {"id": "P-ben", "expectedRevision": 1, "expectedHash": digest, "body": "Engineer!"})
     assert ids(f.tl(time_field="updated_at", limit=1)) == ["P-ben"]
 
 
@@ -49,7 +47,7 @@ def test_r105_a_timeline_is_no_change_feed(f: Store) -> None:
     for number in range(3):
         f.clock.advance(60)
         row = f.record("P-atlas")["record"]
-        f.service.call(
+        f.call(
             "knowledge_save_page",
             {
                 "id": "P-atlas",
@@ -60,12 +58,10 @@ def test_r105_a_timeline_is_no_change_feed(f: Store) -> None:
         )
     assert ids(f.tl(time_field="updated_at", limit=50)).count("P-atlas") == 1
     row = f.record("C-ship")["record"]
-    f.service.call(
-        "knowledge_withdraw", {"id": "C-ship", "expectedRevision": 1, "expectedHash": row["hash"], "reason": "no"}
-    )
+    f.call("knowledge_withdraw", {"id": "C-ship", "expectedRevision": 1, "expectedHash": row["hash"], "reason": "no"})
     assert "C-ship" not in ids(f.tl(time_field="updated_at", limit=50))
-    assert f.service.call("knowledge_history", {"id": "P-atlas"})["total"] == 3
-    assert f.service.call("knowledge_history", {"id": "C-ship"})["rows"][0]["event"] == "withdrawn"
+    assert f.call("knowledge_history", {"id": "P-atlas"})["total"] == 3
+    assert f.call("knowledge_history", {"id": "C-ship"})["rows"][0]["event"] == "withdrawn"
 
 
 def test_r106_source_events_replace_on_occurrence_time_only(f: Store) -> None:

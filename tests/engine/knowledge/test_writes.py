@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def call(store: Store, tool: str, **arguments: Any) -> dict[str, Any]:
-    return store.service.call(f"knowledge_{tool}", arguments)["receipt"]
+    return store.call(f"knowledge_{tool}", arguments)["receipt"]
 
 
 def fence(store: Store, name: str) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def fence(store: Store, name: str) -> dict[str, Any]:
     return {"id": name, "expectedRevision": row["revision"], "expectedHash": row["hash"]}
 
 
-def claim(store: Store, **more: Any) -> dict[str, Any]:
+def claim(**more: Any) -> dict[str, Any]:
     return {
         "kind": "claim",
         "claim_kind": "decision",
@@ -65,7 +65,7 @@ def test_a_new_page_is_a_plain_file_with_a_readable_name(f: Store) -> None:
     assert text.endswith("\n\nHello\nworld\n")
     assert sha256((f.vault / row["path"]).read_bytes()) == row["hash"]
     assert ids(f.lookup("zed")) == [row["id"]]
-    assert f.service.check()["ok"] is True
+    assert f.check()["ok"] is True
 
 
 def test_a_second_page_of_the_same_name_gets_its_own_file_and_a_warning(f: Store) -> None:
@@ -134,10 +134,10 @@ def test_a_hand_edit_needs_its_own_hash(f: Store) -> None:
     assert ids(f.grep("hand")) == ["P-ana"]
     with pytest.raises(HashConflict):
         call(f, "save_page", id="P-ana", expectedRevision=2, body="Over it.")
-    events = [row["event"] for row in f.service.call("knowledge_history", {"id": "P-ana"})["rows"]]
+    events = [row["event"] for row in f.call("knowledge_history", {"id": "P-ana"})["rows"]]
     assert events == ["external_edit", "saved"]
     call(f, "save_page", **fence(f, "P-ana"), body="On top of it.")
-    kept = f.service.call("knowledge_history", {"id": "P-ana", "revision": 2})["rows"]
+    kept = f.call("knowledge_history", {"id": "P-ana", "revision": 2})["rows"]
     assert [("By hand." in row["text"], "By tool." in row["text"]) for row in kept if "text" in row] == [
         (True, False),
         (False, True),
@@ -145,71 +145,71 @@ def test_a_hand_edit_needs_its_own_hash(f: Store) -> None:
 
 
 def test_the_same_request_gives_the_same_receipt(f: Store) -> None:
-    first = call(f, "create", requestId="r-1", record=claim(f))
-    second = call(f, "create", requestId="r-1", record=claim(f))
+    first = call(f, "create", requestId="r-1", record=claim())
+    second = call(f, "create", requestId="r-1", record=claim())
     assert first["records"] == second["records"]
     assert f.grep("sqlite")["total"] == 1
     with pytest.raises(RequestConflict):
-        call(f, "create", requestId="r-1", record=claim(f, title="Other"))
+        call(f, "create", requestId="r-1", record=claim(title="Other"))
 
 
 def test_an_identical_call_without_request_id_is_a_retry_for_ten_minutes(f: Store) -> None:
-    first = call(f, "create", record=claim(f))
+    first = call(f, "create", record=claim())
     f.clock.advance(599)
-    assert call(f, "create", record=claim(f))["records"] == first["records"]
+    assert call(f, "create", record=claim())["records"] == first["records"]
     f.clock.advance(2)
-    assert call(f, "create", record=claim(f))["records"] != first["records"]
+    assert call(f, "create", record=claim())["records"] != first["records"]
 
 
 def test_a_write_for_another_vault_is_refused(f: Store) -> None:
     with pytest.raises(StoreIdentityMismatch):
-        call(f, "create", record=claim(f), expectedVaultId="vault_other")
+        call(f, "create", record=claim(), expectedVaultId="vault_other")
     vault = f.service.init()["vaultId"]
-    assert call(f, "create", record=claim(f), expectedVaultId=vault)["state"] == "complete"
+    assert call(f, "create", record=claim(), expectedVaultId=vault)["state"] == "complete"
 
 
 def test_a_changed_vocabulary_is_refused(f: Store) -> None:
-    fingerprint = f.service.call("knowledge_ontology", {})["fingerprint"]
-    call(f, "create", record=claim(f), expectedOntologyFingerprint=fingerprint)
+    fingerprint = f.call("knowledge_ontology", {})["fingerprint"]
+    call(f, "create", record=claim(), expectedOntologyFingerprint=fingerprint)
     (f.vault / "ontology.yaml").write_text(
         "format: knowledge-ontology-v1\nclaims:\n  risk: {label: Risk}\n", encoding="utf-8"
     )
     with pytest.raises(HashConflict):
-        call(f, "create", record=claim(f, claim_kind="risk"), expectedOntologyFingerprint=fingerprint)
-    assert call(f, "create", record=claim(f, claim_kind="risk"))["records"][0]["kind"] == "claim"
+        call(f, "create", record=claim(claim_kind="risk"), expectedOntologyFingerprint=fingerprint)
+    assert call(f, "create", record=claim(claim_kind="risk"))["records"][0]["kind"] == "claim"
 
 
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        ({"evidence": []}, EngineError),
-        ({"claim_kind": "rumour"}, InvalidRecord),
-        ({"entities": ["P-none"]}, InvalidRecord),
-        ({"entities": ["C-p2"]}, InvalidRecord),
-        ({"dependencies": ["C-wd"]}, InvalidRecord),
-        ({"occurred_at": "yesterday"}, InvalidRecord),
-        ({"due_at": "2026-06-01"}, InvalidRecord),
-        ({"owner": "P-ana"}, InvalidRecord),
-        ({"kind": "page"}, InvalidArgument),
-        ({"title": ""}, InvalidArgument),
-        ({"title": "x" * 201}, InvalidRecord),
-        ({"colour": "red"}, InvalidArgument),
-        ({"tags": "one"}, InvalidArgument),
-        ({"evidence": [{"id": "ev_none"}]}, EngineError),
-        ({"evidence": [{"text": "x"}]}, InvalidArgument),
-        ({"evidence": [{}]}, InvalidArgument),
-        ({"evidence": [{"id": "ev_notes", "quote": "never said"}]}, EngineError),
-        ({"source_event": True}, InvalidRecord),
-    ],
-)
+INVALID: list[tuple[dict[str, Any], type[EngineError]]] = [
+    ({"evidence": []}, EngineError),
+    ({"claim_kind": "rumour"}, InvalidRecord),
+    ({"entities": ["P-none"]}, InvalidRecord),
+    ({"entities": ["C-p2"]}, InvalidRecord),
+    ({"dependencies": ["C-wd"]}, InvalidRecord),
+    ({"occurred_at": "yesterday"}, InvalidRecord),
+    ({"due_at": "2026-06-01"}, InvalidRecord),
+    ({"owner": "P-ana"}, InvalidRecord),
+    ({"kind": "page"}, InvalidArgument),
+    ({"title": ""}, InvalidArgument),
+    ({"title": "x" * 201}, InvalidRecord),
+    ({"colour": "red"}, InvalidArgument),
+    ({"tags": "one"}, InvalidArgument),
+    ({"evidence": [{"id": "ev_none"}]}, EngineError),
+    ({"evidence": [{"text": "x"}]}, InvalidArgument),
+    ({"evidence": [{}]}, InvalidArgument),
+    ({"evidence": [{"id": "ev_notes", "quote": "never said"}]}, EngineError),
+    ({"source_event": True}, InvalidRecord),
+]
+
+
+@pytest.mark.parametrize(("change", "error"), INVALID)
 def test_an_invalid_claim_is_refused_and_leaves_nothing(f: Store, change: dict[str, Any], error: type) -> None:
     before = sorted(path.name for path in f.vault.rglob("*"))
     with pytest.raises(error):
-        call(f, "create", record=claim(f, **change))
+        call(f, "create", record=claim(**change))
     assert [name for name in sorted(path.name for path in f.vault.rglob("*")) if name != "claims"] == [
         name for name in before if name != "claims"
     ]
-    assert f.service.check()["ok"] is True
+    assert f.check()["ok"] is True
 
 
 def test_a_relationship_is_checked_against_the_vocabulary(f: Store) -> None:
@@ -223,9 +223,7 @@ def test_a_relationship_is_checked_against_the_vocabulary(f: Store) -> None:
 
 
 def test_a_correction_supersedes_in_one_step(f: Store) -> None:
-    receipt = call(
-        f, "correct", **fence(f, "C-p2"), reason="New list", replacement=claim(f, title="Atlas price of May")
-    )
+    receipt = call(f, "correct", **fence(f, "C-p2"), reason="New list", replacement=claim(title="Atlas price of May"))
     new, old = receipt["records"]
     assert (new["revision"], new["lifecycle"], old["revision"], old["lifecycle"]) == (1, "active", 2, "superseded")
     row = f.record("C-p2")["record"]
@@ -237,7 +235,7 @@ def test_a_correction_supersedes_in_one_step(f: Store) -> None:
 
 
 def test_an_expired_claim_can_be_corrected(f: Store) -> None:
-    call(f, "correct", **fence(f, "C-exp"), reason="Again", replacement=claim(f))
+    call(f, "correct", **fence(f, "C-exp"), reason="Again", replacement=claim())
 
 
 @pytest.mark.parametrize(
@@ -245,16 +243,16 @@ def test_an_expired_claim_can_be_corrected(f: Store) -> None:
 )
 def test_only_active_claims_and_relationships_are_corrected(f: Store, name: str, error: type) -> None:
     with pytest.raises(error):
-        call(f, "correct", **fence(f, name), reason="x", replacement=claim(f))
+        call(f, "correct", **fence(f, name), reason="x", replacement=claim())
 
 
 def test_a_replacement_is_of_the_same_kind_and_does_not_rest_on_the_original(f: Store) -> None:
     f.claim("C-dep", "fact", "Rests on it", dependencies=["C-p2"])
     for change in ({"kind": "relationship"}, {"dependencies": ["C-p2"]}, {"dependencies": ["C-dep"]}):
         with pytest.raises(InvalidRecord):
-            call(f, "correct", **fence(f, "C-p2"), reason="x", replacement=claim(f, **change))
+            call(f, "correct", **fence(f, "C-p2"), reason="x", replacement=claim(**change))
     with pytest.raises(InvalidArgument):
-        call(f, "correct", **fence(f, "C-p2"), reason="  ", replacement=claim(f))
+        call(f, "correct", **fence(f, "C-p2"), reason="  ", replacement=claim())
 
 
 def test_a_withdrawal_keeps_the_file_and_hides_what_depends_on_it(f: Store) -> None:
@@ -281,11 +279,13 @@ def test_a_merge_lets_one_page_stand_for_the_other_until_it_is_undone(f: Store) 
     assert ids(f.tl(entity="P-ben")) == ["C-stone"]
     f.paths["P-ben2"].write_bytes(old)
     assert ids(f.lookup("Ben")) == ["P-ben"]
-    f.paths["P-ben2"].write_bytes(f.service.call("knowledge_history", {"id": "P-ben2", "revision": 2})["rows"][0]["text"].encode())
+    f.paths["P-ben2"].write_bytes(
+        f.call("knowledge_history", {"id": "P-ben2", "revision": 2})["rows"][0]["text"].encode()
+    )
     call(f, "unmerge", **fence(f, "P-ben2"))
     assert ids(f.lookup("Ben")) == ["P-ben", "P-ben2"]
     assert "merged_into" not in f.paths["P-ben2"].read_text(encoding="utf-8")
-    assert f.service.check()["ok"] is True
+    assert f.check()["ok"] is True
 
 
 def test_a_stale_copy_cannot_be_written_to(f: Store) -> None:
@@ -293,7 +293,7 @@ def test_a_stale_copy_cannot_be_written_to(f: Store) -> None:
     call(f, "withdraw", **fence(f, "C-ship"), reason="no")
     f.paths["C-ship"].write_bytes(old)
     with pytest.raises(LifecycleConflict):
-        call(f, "correct", **fence(f, "C-ship"), reason="x", replacement=claim(f))
+        call(f, "correct", **fence(f, "C-ship"), reason="x", replacement=claim())
 
 
 def test_an_invalid_record_is_not_written_over(f: Store) -> None:

@@ -1,0 +1,177 @@
+"""What is carried over from scan to scan equals what a fresh reader computes."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.core.clock import FixedClock
+from engine.knowledge.frontmatter import new_record
+from engine.knowledge.queries import GrepQuery
+from engine.knowledge.scope_index import ScopeIndex
+from engine.knowledge.validation import Guard
+from engine.knowledge.vault import VaultReader
+from tests.engine.knowledge.fixture_f import NOW, RECORDED, Store, ids, sha256
+
+if TYPE_CHECKING:
+    from engine.knowledge.snapshot import Snapshot
+    from engine.knowledge.yamltext import YamlValue
+
+NAMES = ["A", "B", "C", "D"]
+REFERENCE = st.sampled_from([*NAMES, "missing"])
+FILE = st.fixed_dictionaries(
+    {
+        "name": st.sampled_from(NAMES),
+        "kind": st.sampled_from(["page", "page", "claim", "relationship"]),
+        "lifecycle": st.sampled_from(["active", "active", "active", "superseded", "withdrawn", "merged"]),
+        "revision": st.sampled_from([1, 1, 2, 0]),
+        "scope": st.sampled_from(["default", "default", "other"]),
+        "entities": st.lists(REFERENCE, max_size=2),
+        "sources": st.lists(REFERENCE, max_size=1),
+        "target": REFERENCE,
+        "evidence": st.sampled_from(["ev_1", "ev_2"]),
+        "broken": st.sampled_from([False, False, False, True]),
+    }
+)
+STEP = st.one_of(
+    st.tuples(st.just("write"), st.integers(0, 5), FILE),
+    st.tuples(st.just("delete"), st.integers(0, 5), st.none()),
+    st.tuples(st.just("evidence"), st.sampled_from([1, 2]), st.none()),
+    st.tuples(st.just("guard"), st.sampled_from(NAMES), st.none()),
+)
+
+
+def content(chosen: dict[str, Any]) -> bytes:
+    if chosen["broken"]:
+        return b"---\nid: [\n---\n"
+    kind = chosen["kind"]
+    values: dict[str, YamlValue] = {
+        "format": "knowledge-record-v1",
+        "id": chosen["name"],
+        "revision": chosen["revision"],
+        "kind": kind,
+        "title": f"Title {chosen['name']}",
+        "scope": chosen["scope"],
+        "lifecycle": chosen["lifecycle"],
+        "recorded_at": RECORDED,
+        "updated_at": RECORDED,
+        "sources": list(dict.fromkeys(chosen["sources"])),
+    }
+    if chosen["lifecycle"] == "superseded":
+        values["superseded_by"] = chosen["target"]
+    if chosen["lifecycle"] == "merged":
+        values["merged_into"] = chosen["target"]
+    if kind == "page":
+        values |= {"type": "topic", "entities": list(dict.fromkeys(chosen["entities"]))}
+    elif kind == "claim":
+        values |= {"claim_kind": "fact", "attribution": {"by": "x"}, "assertion_origin": "stated"}
+        values |= {"evidence": [{"id": chosen["evidence"]}], "entities": list(dict.fromkeys(chosen["entities"]))}
+    else:
+        values |= {"type": "related_to", "from": chosen["target"], "to": chosen["name"]}
+        values |= {"evidence": [{"id": chosen["evidence"]}]}
+    return new_record(values, "needle")
+
+
+def retain(vault: Path, number: int) -> None:
+    """Retain a text, or take its descriptor away again."""
+    descriptor = vault / "evidence" / f"ev_{number}.yaml"
+    if descriptor.exists():
+        descriptor.unlink()
+        return
+    digest = sha256(b"text\n")
+    original = vault / "evidence" / "files" / digest[:2] / f"{digest}.txt"
+    original.parent.mkdir(parents=True, exist_ok=True)
+    original.write_bytes(b"text\n")
+    descriptor.write_text(
+        f"id: ev_{number}\npath: evidence/files/{digest[:2]}/{digest}.txt\nsha256: {digest}\n", encoding="utf-8"
+    )
+
+
+def facts(snapshot: Snapshot) -> dict[str, object]:
+    return {
+        "id": snapshot.id,
+        "files": [file.path for file in snapshot.files],
+        "inventory": [(file.path, snapshot.flags(file)) for file in snapshot.inventory],
+        "issues": snapshot.issues,
+        "nodes": snapshot.nodes,
+        "available": snapshot.available,
+        "eligible": list(snapshot.eligible.items()),
+        "replacements": snapshot.replacements,
+        "names": snapshot.names,
+        "linked": {name: snapshot.linked(name) for name in sorted(snapshot.available)},
+    }
+
+
+@given(st.lists(st.lists(STEP, min_size=1, max_size=3), min_size=1, max_size=6))
+@settings(max_examples=60)
+def test_a_carried_over_snapshot_equals_a_fresh_one(rounds: list[list[Any]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        vault = Path(folder)
+        clock = FixedClock(NOW)
+        reader = VaultReader(vault, clock)
+        indexes = {scope: ScopeIndex(scope, reader.evidence) for scope in ("default", "other")}
+        guards: dict[str, Guard] = {}
+        for number, steps in enumerate(rounds):
+            for what, which, chosen in steps:
+                path = vault / f"file {which}.md"
+                if what == "write":
+                    path.write_bytes(content(chosen))
+                elif what == "delete":
+                    path.unlink(missing_ok=True)
+                elif what == "evidence":
+                    retain(vault, which)
+                else:
+                    guards = {**guards, which: Guard(which, 2, "withdrawn")}
+            scan = reader.scan()
+            fresh = VaultReader(vault, clock)
+            # The second scope skips every other round, so that it also meets changes it did not see one by one.
+            for scope in ("default", "other") if number % 2 == 0 else ("default",):
+                expected = ScopeIndex(scope, fresh.evidence).snapshot(fresh.scan(), guards)
+                assert facts(indexes[scope].snapshot(scan, guards)) == facts(expected)
+
+
+def test_only_changed_files_are_opened(f: Store) -> None:
+    reader = VaultReader(f.vault, f.clock)
+    old = 1_700_000_000_000_000_000
+    for path in f.vault.rglob("*"):
+        os.utime(path, ns=(old, old))
+    first = reader.scan()
+    assert first.reread == 16
+    f.edit("P-ben", body="\nNew.\n")
+    assert reader.scan().touched == {"person/P-ben.md"}
+    f.paths["P-ben"].rename(f.vault / "Moved.md")
+    assert reader.scan().touched == {"person/P-ben.md", "Moved.md"}
+    assert reader.scan() is reader.scan()
+
+
+def test_threads_take_turns(f: Store) -> None:
+    answers: list[list[str]] = []
+
+    def ask() -> None:
+        answers.extend(ids(f.service.grep(GrepQuery("forty"))) for _ in range(5))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)
+    assert answers == [["C-p2"]] * 20
+
+
+def test_opening_and_closing_leaves_no_descriptor(f: Store) -> None:
+    folder = Path("/proc/self/fd")
+    if not folder.exists():
+        return
+    f.grep("atlas")
+    f.service.close()
+    before = len(list(folder.iterdir()))
+    for _ in range(20):
+        f.grep("atlas")
+        f.service.close()
+    assert len(list(folder.iterdir())) == before
