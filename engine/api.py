@@ -7,11 +7,12 @@ contract of `engine/arguments`. Both get the same values.
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from engine import __version__
-from engine.archive.reader import ArchiveReader
 from engine.arguments import LIMIT_CAP, OPERATIONS, validate
 from engine.core import when
 from engine.core.errors import EngineNotRunning, InvalidArgument
@@ -41,6 +42,7 @@ from engine.evidence import SessionEvidence
 from engine.knowledge.requests import Caller as KnowledgeCaller
 from engine.knowledge.service import KnowledgeService
 from engine.knowledge.tools import OPERATIONS as KNOWLEDGE_TOOLS
+from engine.maintenance.prune import PruneRequest
 from engine.recall.current import current_session
 from engine.recall.raw import RawReader
 from engine.recall.reader import Reader
@@ -49,22 +51,23 @@ from engine.search import scope
 from engine.search.scope import InView
 from engine.search.searcher import Searcher
 from engine.search.semantic import SemanticLeg
-from engine.store import archived, coverage, files, generations, reading
+from engine.store import archived, coverage, files, generations, reading, redactions
 from engine.store import filters as store_filters
 from engine.store.usage_sums import UsageSums
+from engine.transcripts.redaction import redacted_text
 from engine.usage.pricing import Prices
 from engine.usage.report import usage_report
 from engine.usage.source import FolderName, SessionName, UsageFilter
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Collection, Mapping, Sequence
     from zoneinfo import ZoneInfo
 
     from engine.core.clock import Clock
-    from engine.core.models import Job, Mode
+    from engine.core.models import ForgetReply, Job, Mode, PruneReply, RestoreReply
     from engine.core.paths import Paths
     from engine.core.settings import Settings
+    from engine.safekeeping import Safekeeping
     from engine.search.semantic import QueryEmbedder
     from engine.store.connection import Connection, ReaderPool
     from engine.usage.report import UsageReport
@@ -76,6 +79,8 @@ _FILTERS = (
     "project", "when", "date_from", "date_to", "include_low_signal", "include_sidechains", "role", "kind", "tool",
     "session", "include_current",
 )  # fmt: skip
+_LONG = frozenset({"prune"})
+"""Calls that report progress and can be cancelled."""
 _NO_CALLER = Caller()
 _OPERATIONS = {**OPERATIONS, **KNOWLEDGE_TOOLS}
 _UNDECIDED = "It could not be told which session asks, so nothing was left out."
@@ -122,6 +127,19 @@ class EngineControl(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Work:
+    """How long work speaks with whoever asked for it."""
+
+    progress: Callable[[int, int | None, str], None]
+    """Told steps done, all steps (None when that is not known) and what comes next."""
+    cancelled: threading.Event
+
+
+def _no_progress(_done: int, _total: int | None, _what: str) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Page:
     limit: int
     offset: int
@@ -138,6 +156,7 @@ class EngineApi:
         zone: Of days and timestamps.
         clock: Now.
         control: The engine, None when there is none.
+        keeper: What keeps the history: archive, prune, forget, restore, doctor.
         embedder: Makes vectors of questions, None when there is no engine.
     """
 
@@ -150,6 +169,7 @@ class EngineApi:
         zone: ZoneInfo,
         clock: Clock,
         control: EngineControl | None,
+        keeper: Safekeeping,
         embedder: QueryEmbedder | None = None,
     ) -> None:
         self._readers = readers
@@ -158,6 +178,7 @@ class EngineApi:
         self._zone = zone
         self._clock = clock
         self._control = control
+        self._keeper = keeper
         self.leg = SemanticLeg(embedder, wait_s=settings.search_semantic_wait_s)
         self._searcher = Searcher(
             zone=zone,
@@ -166,7 +187,7 @@ class EngineApi:
             files_pending=self._files_pending,
             leg=self.leg,
         )
-        raw = RawReader(ArchiveReader(paths.archive))
+        raw = RawReader(keeper.stored, redacted_text if settings.privacy_redact else None)
         self._reader = Reader(raw, zone)
         self.knowledge = KnowledgeService(paths.knowledge, clock, SessionEvidence(readers, raw, zone))
         self._prices = Prices(settings.usage_prices)
@@ -182,6 +203,8 @@ class EngineApi:
             "pause": lambda arguments, _caller: self.pause(arguments.get("seconds")),
             "resume": lambda _arguments, _caller: self.resume(),
             "export_session": self._call_export,
+            "forget": lambda arguments, _caller: self.forget(arguments["session_id"]),
+            "restore": lambda arguments, _caller: self.restore(arguments["session_id"], Path(arguments["to"])),
             "knowledge_init": lambda _arguments, _caller: dict(self.knowledge.init()),
             "knowledge_check": self._call_check,
         }
@@ -189,7 +212,7 @@ class EngineApi:
     @property
     def methods(self) -> frozenset[str]:
         """What `call` knows."""
-        return frozenset(self._calls) | frozenset(_SEARCHES) | frozenset(KNOWLEDGE_TOOLS)
+        return frozenset(self._calls) | _LONG | frozenset(_SEARCHES) | frozenset(KNOWLEDGE_TOOLS)
 
     def ask(
         self,
@@ -215,8 +238,8 @@ class EngineApi:
         arguments: Mapping[str, Any],
         *,
         caller: Caller = _NO_CALLER,
-        progress: Callable[[int, int | None, str], None] | None = None,  # noqa: ARG002 - long calls come with doctor and prune
-        cancelled: threading.Event | None = None,  # noqa: ARG002 - as above
+        progress: Callable[[int, int | None, str], None] | None = None,
+        cancelled: threading.Event | None = None,
     ) -> dict[str, Any]:
         """Answer a call by name, with arguments that `engine.arguments.validate` has passed. Returns JSON.
 
@@ -227,6 +250,9 @@ class EngineApi:
             return to_wire(self._search(_request(method, arguments), caller, (method, arguments)))
         if method in KNOWLEDGE_TOOLS:
             return self._call_knowledge(method, arguments, caller)
+        if method in _LONG:
+            work = Work(progress or _no_progress, cancelled or threading.Event())
+            return to_wire(self._call_prune(arguments, caller, work))
         known = self._calls.get(method)
         if known is None:
             names = ", ".join(sorted(self.methods))
@@ -420,6 +446,61 @@ class EngineApi:
         """Close what the front door opened itself. Idempotent."""
         self.knowledge.close()
 
+    def restore(self, session_id: str, to: Path) -> RestoreReply:
+        """Write a session's files into a folder as Claude Code wrote them. Nothing is overwritten.
+
+        Raises:
+            EngineError: The id fits no session or several, nothing is left of it, or the folder cannot be written.
+        """
+        with self._readers.connection() as connection:
+            number = scope.session_number(connection, session_id)
+            found = reading.sessions_by_id(connection, [number])[number].session_id
+            return self._keeper.restore(connection, number, found, to)
+
+    # Taking out ------------------------------------------------------------------------------------------------
+
+    def prune(
+        self,
+        *,
+        older_than_days: int,
+        project: str | None = None,
+        archive: bool = False,
+        include_only_copies: bool = False,
+        dry_run: bool = True,
+        caller: Caller = _NO_CALLER,
+        work: Work | None = None,
+    ) -> PruneReply:
+        """Say what of the history would go, or take it out: whole sessions in which nothing was said for so long.
+
+        Args:
+            older_than_days: At least 1.
+            project: Part of the working directory's path.
+            archive: The archived copies too.
+            include_only_copies: Also sessions that exist nowhere else afterwards.
+            dry_run: Change nothing.
+            caller: Whose `.` a project may be.
+            work: Progress and cancelling.
+
+        Raises:
+            EngineError: There is no engine to write with, the disk refused, or it was cancelled.
+        """
+        with self._readers.connection() as connection:
+            folders, _ = scope.project_folders(connection, project, caller)
+        request = PruneRequest(older_than_days, folders, archive, include_only_copies)
+        work = work or Work(_no_progress, threading.Event())
+        return self._keeper.prune(request, dry_run=dry_run, progress=work.progress, cancelled=work.cancelled)
+
+    def forget(self, session_id: str) -> ForgetReply:
+        """Take one session out of index, archive and backups, for ever. Claude Code's own file is not touched.
+
+        Raises:
+            EngineError: The id fits no session or several, or there is no engine to write with.
+        """
+        with self._readers.connection() as connection:
+            number = scope.session_number(connection, session_id)
+            found = reading.sessions_by_id(connection, [number])[number].session_id
+        return self._keeper.forget(number, found)
+
     # The engine ------------------------------------------------------------------------------------------------
 
     def status(self) -> Status:
@@ -428,6 +509,7 @@ class EngineApi:
         with self._readers.connection() as connection:
             counted = coverage.totals(connection)
             stored = archived.sums(connection)
+            redacted = redactions.totals(connection)
         idle = IngestStatus(state="stopped", files_pending=0, bytes_pending=0)
         return Status(
             engine=EngineStatus(state="stopped", pid=None, version=__version__, uptime_s=None)
@@ -443,6 +525,7 @@ class EngineApi:
             messages=counted[1],
             warnings=() if control is None else control.notices(),
             job=None if control is None else control.job(),
+            redacted=redacted or None,
         )
 
     def coverage(self, *, by: Literal["project", "day"] | None = None, limit: int = 50, offset: int = 0) -> Coverage:
@@ -634,6 +717,17 @@ class EngineApi:
 
     def _call_reindex(self, arguments: Mapping[str, Any], _caller: Caller) -> ReindexReply:
         return self.reindex(arguments.get("project"), full=arguments.get("full", False))
+
+    def _call_prune(self, arguments: Mapping[str, Any], caller: Caller, work: Work) -> PruneReply:
+        return self.prune(
+            older_than_days=arguments["older_than_days"],
+            project=arguments.get("project"),
+            archive=arguments.get("archive", False),
+            include_only_copies=arguments.get("include_only_copies", False),
+            dry_run=arguments.get("dry_run", True),
+            caller=caller,
+            work=work,
+        )
 
     def _call_export(self, arguments: Mapping[str, Any], _caller: Caller) -> dict[str, Any]:
         form = arguments.get("format", "markdown")

@@ -51,6 +51,7 @@ from engine.embed.power import on_battery
 from engine.ingest.pipeline import Ingestor
 from engine.ingest.scanner import existing_roots
 from engine.ingest.watcher import Watcher
+from engine.safekeeping import Safekeeping
 from engine.store.connection import ReaderPool
 from engine.store.writer import StoreWriter
 from engine.transcripts.discovery import Root, claude_roots
@@ -122,17 +123,35 @@ class Engine:
         self._zone = zone_of(settings.time_zone)
         self._state = EngineState.STOPPED
         self._reason: str | None = None
+        self._set_aside: Path | None = None
+        """Where the database lies that was damaged at this start."""
         self._started_at = 0.0
         self._lock = FileLock(paths.lock_file, timeout=0)
-        self._writer = StoreWriter(paths.database)
         self._readers = ReaderPool(paths.database)
+        self._writer = StoreWriter(
+            paths.database, before_migration=self._back_up_for_migration, on_damaged=self._set_damaged_aside
+        )
+        exclusion = _exclusion(settings.transcripts_exclude_projects)
+        self._keeper = Safekeeping(
+            paths,
+            settings,
+            clock,
+            self._zone,
+            readers=self._readers,
+            writer=self._writer,
+            roots=lambda: existing_roots(self._roots()),
+            is_excluded=exclusion if settings.transcripts_exclude_projects else None,
+            is_reading=lambda: bool(self._ingestor.progress.files_pending),
+        )
         self._ingestor = Ingestor(
             self._writer,
             self._roots,
             clock=clock,
             on_committed=self._committed,
-            is_excluded=_exclusion(settings.transcripts_exclude_projects),
+            is_excluded=exclusion,
             observer=UsageRecorder(),
+            screen=self._keeper.screen,
+            stored=self._keeper.stored,
         )
         self._watcher = Watcher(self._ingestor, lambda: existing_roots(self._roots()), clock)
         self._pause = Pause(
@@ -142,7 +161,9 @@ class Engine:
         self._embedding = EmbeddingLoop(
             self._writer,
             self._readers,
-            WorkerClient(worker or worker_command(WorkerOptions(settings.embedding_threads)), on_death=self._health.died),
+            WorkerClient(
+                worker or worker_command(WorkerOptions(settings.embedding_threads)), on_death=self._health.died
+            ),
             self._health,
             options=EmbedOptions(
                 enabled=settings.embedding_enabled,
@@ -169,6 +190,7 @@ class Engine:
             zone=self._zone,
             clock=clock,
             control=self,
+            keeper=self._keeper,
             embedder=self._embedding,
         )
 
@@ -209,6 +231,8 @@ class Engine:
             if watch:
                 self._begin("engine-ingest", self._ingestor.run)
                 self._begin("engine-watch", self._watcher.run)
+                if self._keeper.archiver is not None:
+                    self._begin("engine-archive", self._keeper.archiver.run)
                 self._begin("engine-embed", self._embedding.run)
             if watch if serve is None else serve:
                 self._open_door()
@@ -268,6 +292,8 @@ class Engine:
         if on_progress is not None:
             on_progress(progress)
         if until == "all":
+            if self._keeper.archiver is not None:
+                self._keeper.archiver.store()
             self._embedding.drain()
         return progress
 
@@ -363,6 +389,12 @@ class Engine:
             self.events.publish(WindowRequested("show" if method == "show_window" else "toggle"))
         return {"window": self.has_window, "pid": os.getpid()}
 
+    def _back_up_for_migration(self) -> None:
+        self._keeper.backups.make("migration")
+
+    def _set_damaged_aside(self) -> None:
+        self._set_aside = self._keeper.backups.quarantine()
+
     def _change(self, state: EngineState, reason: str | None = None) -> None:
         self._state = state
         self._reason = reason
@@ -441,6 +473,23 @@ class Engine:
         watching = self._watcher.state
         if watching.polling:
             found.append(Notice(id="polling", text=watching.reason or "", hint=watching.hint or ""))
+        if self._set_aside is not None:
+            found.append(
+                Notice(
+                    id="set_aside",
+                    text="The index was damaged. It was moved aside and is made anew from transcripts and archive.",
+                    hint=f"The damaged one is kept in {self._set_aside}; nothing has to be done.",
+                )
+            )
+        archiver = self._keeper.archiver
+        if archiver is not None and archiver.state.problem is not None:
+            found.append(
+                Notice(
+                    id="archive",
+                    text=archiver.state.problem,
+                    hint="Free some space or check the data folder's permissions; Backscroll goes on by itself.",
+                )
+            )
         problem = self._ingestor.progress.problem
         if isinstance(problem, StorageFailure):
             found.append(Notice(id=problem.code, text=f"{problem.title}. {problem.message}", hint=problem.hint))
@@ -498,9 +547,19 @@ def open_reader(paths: Paths, settings: Settings, clock: Clock) -> Generator[Eng
         StorageFailure: It cannot be read.
     """
     readers = ReaderPool(paths.database)
-    api = EngineApi(
-        readers, paths=paths, settings=settings, zone=zone_of(settings.time_zone), clock=clock, control=None
+    zone = zone_of(settings.time_zone)
+    keeper = Safekeeping(
+        paths,
+        settings,
+        clock,
+        zone,
+        readers=readers,
+        writer=None,
+        roots=lambda: (),
+        is_excluded=None,
+        is_reading=lambda: False,
     )
+    api = EngineApi(readers, paths=paths, settings=settings, zone=zone, clock=clock, control=None, keeper=keeper)
     try:
         yield api
     finally:

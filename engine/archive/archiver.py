@@ -10,21 +10,23 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import threading
 import time
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Final
 
-from engine.archive.file import Extent, StoredShorter, append, join, repair
+from engine.archive.file import DAMAGED_SUFFIX, Extent, StoredShorter, append, join, repair
 from engine.archive.frames import FRAME_BYTES, DamagedFrame, frame_at, frames
 from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remember_root
 from engine.archive.sources import Source, allowed_end, sources
 from engine.core.errors import StorageFailure
 from engine.store import archived, files
 from engine.store.archived import EXCLUDED, KEPT, PRUNED, ArchivedRow
+from engine.transcripts.discovery import identify
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from engine.core.clock import Clock
@@ -91,6 +93,8 @@ class Archiver:
         self._is_reading = is_reading
         self._rows: dict[tuple[str, str], ArchivedRow] | None = None
         self._unsaved: list[ArchivedRow] = []
+        self._lock = threading.RLock()
+        """Storing a file and taking one out exclude each other."""
         self.state = ArchiveState(enabled=True, busy=False)
 
     def run(self, stopping: threading.Event) -> None:
@@ -114,22 +118,23 @@ class Archiver:
         stored = skipped = 0
         problem: str | None = None
         try:
-            rows = self._known()
             for label, source in self._candidates(full=full):
                 if stopping is not None and stopping.is_set():
                     break
                 started = time.perf_counter()
                 try:
-                    stored += self._store(rows, label, source)
+                    with self._lock:
+                        rows = self._known()
+                        stored += self._store(rows, label, source)
                 except StoredShorter:
-                    self._mend(rows, rows[label, source.path])
+                    self._mend(label, source.path)
                 except (UnsafePlace, DamagedFrame, FileNotFoundError, PermissionError) as exc:
                     logger.warning("A file was not archived (%s)", type(exc).__name__)
                     skipped += 1
                 if stopping is not None and self._is_reading():
                     stopping.wait(time.perf_counter() - started)
             if full:
-                self._join_quiet(rows, stopping)
+                self._join_quiet(self._known(), stopping)
             self._save()
         except OSError as exc:
             problem = f"The archive cannot be written ({exc.strerror or exc})."
@@ -211,14 +216,18 @@ class Archiver:
 
     def _store(self, rows: dict[tuple[str, str], ArchivedRow], label: str, source: Source) -> int:
         row = rows.get((label, source.path)) or ArchivedRow(label, source.path)
-        if (source.size, source.mtime_ns, source.inode) == (row.size, row.mtime_ns, row.inode) or row.state == PRUNED:
+        if (source.size, source.mtime_ns, source.inode) == (row.size, row.mtime_ns, row.inode):
             return 0
         owner = None if source.path == source.session_path else rows.get((label, source.session_path))
         if owner is not None and owner.state != KEPT:
             return 0
         if self._is_pruned(source.path, source.mtime_ns):
-            self._note(rows, replace(row, state=PRUNED))
+            if row.state != PRUNED:
+                self._note(rows, replace(row, state=PRUNED))
             return 0
+        if row.state == PRUNED:
+            # It goes on after it was pruned: what it says from now on is worth keeping, and it says it all again.
+            row = ArchivedRow(label, source.path, row.generation + 1)
         with source.file.open("rb") as file:
             stat = os.fstat(file.fileno())
             source = replace(source, size=stat.st_size, mtime_ns=stat.st_mtime_ns, inode=stat.st_ino)
@@ -287,10 +296,42 @@ class Archiver:
         if batch:
             self._writer.write(lambda c: archived.put_rows(c, batch))
 
+    # Taking out --------------------------------------------------------------------------------------------------
+
+    def remove(self, sessions: Collection[str], places: Collection[tuple[str, str]]) -> int:
+        """Delete stored files of sessions, all generations, and return the bytes that gives back.
+
+        Args:
+            sessions: Ids: what lies in their folders goes with their transcripts.
+            places: Label and path of their transcripts.
+
+        Raises:
+            OSError: A file cannot be deleted.
+        """
+        wanted = set(sessions)
+        with self._lock:
+            self._save()
+            gone: list[ArchivedRow] = []
+            freed = 0
+            for stored, place, size in list(all_stored(self._folder)):
+                identity = identify(PurePosixPath(stored.path))
+                session = None if identity is None else identity.session_id
+                if session not in wanted and (stored.label, stored.path) not in places:
+                    continue
+                place.unlink()
+                place.with_name(place.name + DAMAGED_SUFFIX).unlink(missing_ok=True)
+                freed += size
+                gone.append(ArchivedRow(stored.label, stored.path, stored.generation, PRUNED))
+            self._writer.write(lambda c: archived.put_rows(c, gone))
+            self._rows = None
+        return freed
+
     # Joining -----------------------------------------------------------------------------------------------------
 
-    def _mend(self, rows: dict[tuple[str, str], ArchivedRow], row: ArchivedRow) -> None:
+    def _mend(self, label: str, path: str) -> None:
         """Take an archive file as it is after somebody shortened it; the next pass stores what is missing."""
+        rows = self._known()
+        row = rows[label, path]
         place = place_of(self._folder, Stored(row.label, row.path, row.generation))
         self._note(rows, _with(row, repair(place, row.stored), size=0, mtime_ns=0))
 
@@ -304,7 +345,10 @@ class Archiver:
                 continue
             place = place_of(self._folder, Stored(row.label, row.path, row.generation))
             try:
-                joined = _with(row, join(place, row.generation), joined=row.length)
+                with self._lock:
+                    if not place.exists():
+                        continue
+                    joined = _with(row, join(place, row.generation), joined=row.length)
             except DamagedFrame:
                 # The doctor reports it; trying again each time would not mend it.
                 joined = replace(row, joined=row.length)

@@ -187,6 +187,8 @@ _ALL: Final = (
     Operation("pause", {"seconds": {"type": "integer", "minimum": 1, "maximum": 31_536_000}}),
     Operation("resume"),
     Operation("doctor", {"fix": _flag()}),
+    Operation("forget", {"session_id": _text()}, ("session_id",)),
+    Operation("restore", {"session_id": _text(), "to": _text()}, ("session_id", "to")),
     Operation(
         "prune",
         {

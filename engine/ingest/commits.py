@@ -121,6 +121,13 @@ class Committer:
         while self._flights:
             self._land()
 
+    def abandon(self) -> None:
+        """Forget what was not committed yet, after waiting for what the writer has in hand."""
+        for flight in self._flights:
+            flight.future.exception()
+        self._flights.clear()
+        self._forget_group()
+
     def _submit(self) -> None:
         if not self._group:
             return

@@ -35,6 +35,11 @@ class KnownFiles:
             for key, row in rows.items():
                 self._rows.setdefault(key, row)
 
+    def clear(self) -> None:
+        """Know nothing: the table was replaced."""
+        with self._lock:
+            self._rows.clear()
+
     def get(self, key: FileKey) -> FileRow | None:
         """Return a file's row, None when it was never seen."""
         with self._lock:

@@ -92,6 +92,8 @@ class Ingestor:
         """Files that could not be understood, as they were then: they are tried again when they change."""
         self._last_ms: int | None = None
         self._problem: StorageFailure | None = None
+        self._gate = threading.Lock()
+        """Held while a file is read: the database is not replaced meanwhile."""
         self._closed = threading.Event()
         self._resumed = threading.Event()
         self._resumed.set()
@@ -179,8 +181,31 @@ class Ingestor:
                     on_progress()
             self.settle()
 
+    def start_over(self, replace: Callable[[], None]) -> int:
+        """Replace the database between two files, and queue everything for it. Returns how many files were queued.
+
+        Args:
+            replace: Does it.
+
+        Raises:
+            StorageFailure: The new database refused.
+        """
+        with self._gate:
+            self.queue.clear()
+            # What is on its way belongs to the old database; if that refuses it, it is read again anyway.
+            self._committer.abandon()
+            replace()
+            self._known.clear()
+            self._given_up.clear()
+            self._problem = None
+        return self.scan()
+
     def process(self, task: FileTask) -> None:
         """Read one file. Its batches may wait for the next `settle`."""
+        with self._gate:
+            self._process(task)
+
+    def _process(self, task: FileTask) -> None:
         try:
             if task.key in self._suspects:
                 self._committer.settle()
@@ -205,12 +230,13 @@ class Ingestor:
 
     def settle(self) -> None:
         """Commit what was read so far and wait for it."""
-        try:
-            self._committer.settle()
-        except CommitFailed as exc:
-            self._recover(exc.cause, self._known.forget(exc.files))
-        except StorageFailure as exc:
-            self._recover(exc, [])
+        with self._gate:
+            try:
+                self._committer.settle()
+            except CommitFailed as exc:
+                self._recover(exc.cause, self._known.forget(exc.files))
+            except StorageFailure as exc:
+                self._recover(exc, [])
 
     def pause(self) -> None:
         """Stop taking files after the present one."""

@@ -77,6 +77,13 @@ class IngestQueue:
         with self._condition:
             return len(self._waiting), self._bytes
 
+    def clear(self) -> None:
+        """Drop everything that waits."""
+        with self._condition:
+            self._waiting.clear()
+            self._heap.clear()
+            self._bytes = 0
+
     def close(self) -> None:
         """Wake everybody who waits; nothing more comes out once it is empty."""
         with self._condition:

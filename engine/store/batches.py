@@ -69,6 +69,8 @@ class FileBatch:
     """A sub-agent's file."""
     refresh: bool = False
     """Index the words of known messages again: the way they are made may have changed."""
+    redacted: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Secrets that were replaced in it, by kind."""
     said: tuple[object, ...] = ()
     """What an observer of the records noted (`engine.ingest.commits.RecordObserver`)."""
 

@@ -116,6 +116,8 @@ class ReaderPool:
         self._path = path
         self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
         self._closed = False
+        self._age = 0
+        """Grows when the file was replaced: connections to the one before are not lent again."""
 
     @contextmanager
     def connection(self) -> Generator[apsw.Connection]:
@@ -131,6 +133,7 @@ class ReaderPool:
         except queue.Empty:
             connection = open_reader(self._path)
         healthy = False
+        age = self._age
         try:
             with known_errors("Reading the index"):
                 connection.execute("BEGIN")
@@ -144,7 +147,7 @@ class ReaderPool:
                 # Ends the read transaction whatever happened in it; a connection that cannot do it is not reused.
                 if not connection.get_autocommit():
                     connection.execute("ROLLBACK")
-            if healthy and not self._closed:
+            if healthy and not self._closed and age == self._age:
                 self._idle.put(connection)
             else:
                 connection.close(force=True)
@@ -152,6 +155,14 @@ class ReaderPool:
     def close(self) -> None:
         """Close idle connections; borrowed ones close when they come back. Idempotent."""
         self._closed = True
+        self._drop_idle()
+
+    def renew(self) -> None:
+        """Close idle connections because the file is about to be replaced; borrowed ones close when they come back."""
+        self._age += 1
+        self._drop_idle()
+
+    def _drop_idle(self) -> None:
         while True:
             try:
                 self._idle.get_nowait().close(force=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.store import redactions
 from engine.store.rows import Row, row, rows
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def begin_rewrite(connection: apsw.Connection, file_id: int) -> None:
     )
     connection.execute("DELETE FROM problems WHERE file_id = ?", (file_id,))
     connection.execute("DELETE FROM kept_types WHERE file_id = ?", (file_id,))
+    redactions.begin_again(connection, file_id)
     connection.execute("DELETE FROM file_sessions WHERE file_id = ?", (file_id,))
 
 

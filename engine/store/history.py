@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.core.ids import message_key, pack_uuid
+from engine.store import redactions
 from engine.store.batches import BatchResult
 from engine.store.chunks import ChunkOwner, ChunkTable
 from engine.store.codes import COPY_KINDS, ROLES
@@ -242,6 +243,7 @@ class _BatchWriter:
         )
         if any(count < 0 for count in batch.kept.values()):
             self._db.execute("DELETE FROM kept_types WHERE file_id = ? AND lines <= 0", (batch.file_id,))
+        redactions.add(self._db, batch.file_id, batch.redacted)
         self._db.executemany(
             "INSERT OR REPLACE INTO problems (file_id, offset, line, what, salvaged) VALUES (?, ?, ?, ?, ?)",
             [(batch.file_id, each.offset, each.line, each.what, int(each.salvaged)) for each in batch.problems],

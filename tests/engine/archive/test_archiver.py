@@ -23,7 +23,8 @@ from tests.engine.archive.conftest import LABEL, Archive
 if TYPE_CHECKING:
     from pathlib import Path
 
-SESSION = "-home-dev-api/11111111-0000-4000-8000-000000000001.jsonl"
+SESSION_ID = "11111111-0000-4000-8000-000000000001"
+SESSION = f"-home-dev-api/{SESSION_ID}.jsonl"
 BESIDE = SESSION.removesuffix(".jsonl")
 
 
@@ -327,10 +328,23 @@ def test_a_session_that_moves_into_an_excluded_folder_is_stored_up_to_there(arch
 def test_what_was_pruned_is_not_stored_again(archive: Archive) -> None:
     archive.write(SESSION, lines(3))
 
-    archive.again(is_pruned=lambda path, _mtime: path == SESSION).store()
-    archive.again().store()
+    pruned = archive.again(is_pruned=lambda path, _mtime: path == SESSION)
+    pruned.store()
+    pruned.store()
 
     assert list(archive.reader.stored()) == []
+
+
+def test_a_pruned_session_that_goes_on_is_stored_anew(archive: Archive) -> None:
+    archive.write(SESSION, lines(3))
+    archive.archiver.store()
+    archive.archiver.remove([SESSION_ID], [])
+    assert list(archive.reader.stored()) == []
+
+    archive.grow(SESSION, lines(1))
+    archive.archiver.store()
+
+    assert archive.restored(SESSION, 1) == lines(3) + lines(1)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,225 @@
+"""Prune and forget: what would go is said first, and applying it leaves no trace and gives the space back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from engine.core.errors import Cancelled
+from engine.core.models import ForgetReply, OnlyCopy, PruneReply
+from engine.core.text import shorten
+from engine.core.when import iso
+from engine.store import pruning
+from engine.store.usage import UsageTables
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Collection
+    from zoneinfo import ZoneInfo
+
+    from engine.core.clock import Clock
+    from engine.maintenance.backup import Backups
+    from engine.maintenance.removals import Removals
+    from engine.store.connection import Connection
+    from engine.store.pruning import PruneCandidate, SessionSums
+    from engine.store.writer import StoreWriter
+
+DAY_MS: Final = 86_400_000
+SESSIONS_A_STEP: Final = 50
+"""Deleted in one transaction: readers and indexing get a turn in between."""
+
+
+class ArchiveRemover(Protocol):
+    """The archive, as far as taking something out of it needs it."""
+
+    def remove_sessions(self, sessions: Collection[str], places: Collection[tuple[str, str]]) -> int:
+        """Delete the stored files of sessions (ids, and label and path of transcripts); return the bytes given back."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PruneRequest:
+    """What should go."""
+
+    older_than_days: int
+    folders: tuple[int, ...] | None = None
+    """Working directories; None for all."""
+    archive: bool = False
+    include_only_copies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    going: tuple[PruneCandidate, ...]
+    only_copies: tuple[PruneCandidate, ...]
+    sums: SessionSums
+    calls: int
+    before_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pruner:
+    """Plans and applies. The writer does the work; `cancelled` is looked at between steps.
+
+    Args of the constructor:
+        writer: Of the database.
+        removals: Where what was taken out is remembered.
+        archive: What is asked to delete stored files.
+        backups: Copies that must not keep what was taken out.
+        clock: Now.
+        zone: Of the times in replies.
+        database_bytes: Says how large the database is.
+    """
+
+    writer: StoreWriter
+    removals: Removals
+    archive: ArchiveRemover
+    backups: Backups
+    clock: Clock
+    zone: ZoneInfo
+    database_bytes: Callable[[], int]
+
+    def plan(self, connection: Connection, request: PruneRequest) -> PruneReply:
+        """Return what would go, and change nothing."""
+        plan = self._plan(connection, request)
+        freed = self._share(plan.sums) + (plan.sums.archive_bytes if request.archive else 0)
+        return self._reply(plan, request, freed, dry_run=True)
+
+    def apply(
+        self,
+        connection: Connection,
+        request: PruneRequest,
+        *,
+        progress: Callable[[int, int | None, str], None],
+        cancelled: threading.Event,
+    ) -> PruneReply:
+        """Take out what the plan names.
+
+        Args:
+            connection: To plan with; not used afterwards.
+            request: What should go.
+            progress: Told steps done, all steps and what comes next.
+            cancelled: Ends the work between two steps; what is done stays done, and a later prune goes on.
+
+        Raises:
+            Cancelled: It was cancelled.
+            StorageFailure: The database refused.
+            OSError: A file cannot be written or deleted.
+        """
+        plan = self._plan(connection, request)
+        before = self.database_bytes()
+        steps = -(-len(plan.going) // SESSIONS_A_STEP) + 1
+        self.removals.prune({each.session_id: each.last_ms + 1 for each in plan.going}, archive=request.archive)
+        freed = 0
+        for step in range(0, len(plan.going), SESSIONS_A_STEP):
+            _stop_if(cancelled)
+            some = plan.going[step : step + SESSIONS_A_STEP]
+            progress(step // SESSIONS_A_STEP, steps, "Taking out sessions")
+            if request.archive:
+                freed += self._from_archive(some)
+            numbers = [each.session for each in some]
+            self.writer.write(lambda c, numbers=numbers: pruning.delete_sessions(c, numbers, forget=False))
+        if plan.calls:
+            self.writer.write(lambda c: UsageTables(c).delete_before(plan.before_ms, request.folders))
+        if plan.going:
+            self._leave_no_trace(lambda what: _step(cancelled, progress, steps, what))
+        return self._reply(plan, request, freed + max(0, before - self.database_bytes()), dry_run=False)
+
+    def forget(self, session: int, session_id: str, places: Collection[tuple[str, str, str, bool]]) -> ForgetReply:
+        """Take one session out everywhere, for ever.
+
+        Args:
+            session: Its number.
+            session_id: Its id.
+            places: Root, label, path and whether it is gone, of each of its transcripts.
+
+        Raises:
+            StorageFailure: The database refused.
+            OSError: A file cannot be written or deleted.
+        """
+        self.removals.forget(session_id)
+        files = [(label, path) for _, label, path, _ in places]
+        self.archive.remove_sessions([session_id], files)
+
+        def take_out(connection: Connection) -> None:
+            UsageTables(connection).delete_sessions([session])
+            pruning.delete_sessions(connection, [session], forget=True)
+
+        self.writer.write(take_out)
+        copies = self._leave_no_trace(lambda _what: None)
+        left = tuple(f"{root}/{path}" for root, _, path, is_gone in places if not is_gone)
+        note = f"{copies} backups and databases moved aside were deleted, because they held it." if copies else None
+        return ForgetReply(session_id=session_id, left_on_disk=left, note=note)
+
+    def _leave_no_trace(self, step: Callable[[str], None]) -> int:
+        self.writer.write(lambda c: pruning.give_back_space(c, step), transaction=False)
+        return self.backups.renew()
+
+    def _from_archive(self, sessions: Collection[PruneCandidate]) -> int:
+        places = self.writer.write(
+            lambda c: [place for each in sessions for place in pruning.archived_of(c, each.session)]
+        )
+        return self.archive.remove_sessions([each.session_id for each in sessions], places)
+
+    def _plan(self, connection: Connection, request: PruneRequest) -> _Plan:
+        before_ms = int(self.clock.now() * 1000) - request.older_than_days * DAY_MS
+        found = pruning.sessions_before(connection, before_ms, request.folders)
+        # Without its transcript a session is left in the archive only, if it is there and stays there.
+        only = tuple(each for each in found if not each.is_on_disk and (request.archive or not each.is_archived))
+        going = found if request.include_only_copies else tuple(each for each in found if each not in only)
+        return _Plan(
+            going,
+            only,
+            pruning.sums_of(connection, [each.session for each in going]),
+            UsageTables(connection).count_before(before_ms, request.folders),
+            before_ms,
+        )
+
+    def _share(self, sums: SessionSums) -> int:
+        """Return how much of the database the texts of some sessions and all that is made of them take."""
+        return int(self.database_bytes() * sums.text_bytes / sums.all_text_bytes) if sums.all_text_bytes else 0
+
+    def _reply(self, plan: _Plan, request: PruneRequest, freed: int, *, dry_run: bool) -> PruneReply:
+        return PruneReply(
+            dry_run=dry_run,
+            chunks=plan.sums.chunks,
+            calls=plan.calls,
+            sessions=len(plan.going),
+            vectors=plan.sums.vectors,
+            bytes_freed=freed,
+            archive_bytes=plan.sums.archive_bytes if request.archive else 0,
+            only_copies=tuple(
+                OnlyCopy(
+                    session_id=each.session_id,
+                    title=None if each.title is None else shorten(each.title, 120),
+                    last_at=iso(each.last_ms, self.zone),
+                )
+                for each in plan.only_copies
+            ),
+            note=_note(plan, request, dry_run=dry_run),
+        )
+
+
+def _note(plan: _Plan, request: PruneRequest, *, dry_run: bool) -> str | None:
+    parts: list[str] = []
+    if plan.only_copies and not request.include_only_copies:
+        parts.append(
+            f"{len(plan.only_copies)} sessions exist nowhere else and stay; include_only_copies takes them out as well."
+        )
+    if dry_run and plan.going:
+        parts.append("Nothing was changed; dry_run=false applies it, and deletes backups that hold the same text.")
+    if not request.archive and any(each.is_archived for each in plan.going):
+        parts.append("Their archived copies stay.")
+    if any(each.is_on_disk for each in plan.going):
+        parts.append("Claude Code's own files are never touched.")
+    return " ".join(parts) or None
+
+
+def _step(cancelled: threading.Event, progress: Callable[[int, int | None, str], None], steps: int, what: str) -> None:
+    _stop_if(cancelled)
+    progress(steps - 1, steps, what)
+
+
+def _stop_if(cancelled: threading.Event) -> None:
+    if cancelled.is_set():
+        raise Cancelled("The prune was cancelled", "What was taken out so far stays out.", "Prune again to go on.")

@@ -1,0 +1,92 @@
+"""What may enter the index, and in which words: nothing that was taken out, no secrets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.maintenance.removals import FOREVER
+from engine.transcripts.redaction import redact
+
+if TYPE_CHECKING:
+    from engine.maintenance.removals import Removals
+    from engine.store.batches import FileBatch, Occurrence
+    from engine.transcripts.records import ParsedMessage, SessionFact
+
+_SPOKEN_FACTS = frozenset({"custom_title", "ai_title", "last_prompt", "summary"})
+"""Facts whose text somebody said."""
+
+
+class Screen:
+    """Looks at each batch between reading and writing. Used on one thread.
+
+    Args:
+        removals: What was pruned and forgotten.
+        redacts: Replace secrets (setting `privacy.redact`).
+    """
+
+    def __init__(self, removals: Removals, *, redacts: bool) -> None:
+        self._removals = removals
+        self._redacts = redacts
+
+    def is_forgotten(self, session_id: str | None) -> bool:
+        """Return True for a session that a person removed for ever."""
+        return self._removals.is_forgotten(session_id)
+
+    def pass_on(self, batch: FileBatch) -> FileBatch:
+        """Return the batch without what was taken out, secrets replaced and counted."""
+        occurrences = tuple(each for each in batch.occurrences if not self._is_out(each.message))
+        facts = tuple(fact for fact in batch.facts if self._removals.of(fact.session_id) is None)
+        agents = tuple(agent for agent in batch.agents if not self.is_forgotten(agent.session_id))
+        if len(occurrences) != len(batch.occurrences) or facts != batch.facts or agents != batch.agents:
+            batch = replace(batch, occurrences=occurrences, facts=facts, agents=agents)
+        return self._redacted(batch) if self._redacts else batch
+
+    def _is_out(self, message: ParsedMessage) -> bool:
+        removed = self._removals.of(message.session_id)
+        if removed is None:
+            return False
+        time_ms = message.timestamp_ms
+        return removed.before_ms == FOREVER or time_ms is None or time_ms < removed.before_ms
+
+    def _redacted(self, batch: FileBatch) -> FileBatch:
+        counts: Counter[str] = Counter()
+        occurrences = tuple(_without_secrets(each, counts) for each in batch.occurrences)
+        facts = tuple(_fact_without_secrets(each, counts) for each in batch.facts)
+        agents = tuple(
+            each
+            if each.description is None
+            else replace(each, description=_text_without_secrets(each.description, counts))
+            for each in batch.agents
+        )
+        if not counts:
+            return batch
+        return replace(batch, occurrences=occurrences, facts=facts, agents=agents, redacted=counts)
+
+
+def _text_without_secrets(text: str, counts: Counter[str]) -> str:
+    found = redact(text)
+    counts.update(found.counts)
+    return found.text
+
+
+def _without_secrets(occurrence: Occurrence, counts: Counter[str]) -> Occurrence:
+    message = occurrence.message
+    before = counts.total()
+    blocks = tuple(
+        block if (text := _text_without_secrets(block.text, counts)) == block.text else replace(block, text=text)
+        for block in message.blocks
+    )
+    if counts.total() == before:
+        return occurrence
+    # The opening is the beginning of the same text: not counted twice.
+    opening = None if message.opening is None else redact(message.opening).text
+    return replace(occurrence, message=replace(message, blocks=blocks, opening=opening))
+
+
+def _fact_without_secrets(fact: SessionFact, counts: Counter[str]) -> SessionFact:
+    if fact.kind not in _SPOKEN_FACTS:
+        return fact
+    text = _text_without_secrets(fact.text, counts)
+    return fact if text == fact.text else replace(fact, text=text)

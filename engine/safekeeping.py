@@ -1,0 +1,249 @@
+"""Puts together what keeps the history: archive, screen, backups, prune, forget, restore, doctor. One for each engine.
+
+The rooms below do not know each other; here the archive meets the database and both meet the person's wishes.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from engine.archive.archiver import Archiver
+from engine.archive.reader import ArchiveReader
+from engine.core.errors import EngineNotRunning, NotFound, StorageFailure
+from engine.core.models import RestoredFile, RestoreReply
+from engine.maintenance.backup import Backups
+from engine.maintenance.prune import Pruner, PruneRequest
+from engine.maintenance.removals import FILE_NAME, Removals
+from engine.maintenance.screen import Screen
+from engine.store import pruning
+from engine.transcripts.discovery import identify
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Collection
+    from zoneinfo import ZoneInfo
+
+    from engine.core.clock import Clock
+    from engine.core.models import ForgetReply, PruneReply
+    from engine.core.paths import Paths
+    from engine.core.settings import Settings
+    from engine.store.connection import Connection, ReaderPool
+    from engine.store.writer import StoreWriter
+    from engine.transcripts.discovery import Root
+
+T = TypeVar("T")
+
+_LATE_WRITE_MS = 3_600_000
+"""Claude Code may touch a transcript a while after its last message (titles, snapshots)."""
+
+
+class Safekeeping:
+    """What keeps the history of one data directory.
+
+    Args:
+        paths: Where everything lies.
+        settings: The person's.
+        clock: Time.
+        zone: Of the times in replies.
+        readers: Read-only connections.
+        writer: The single writer; None where a database is only read.
+        roots: Says which roots exist, links resolved.
+        is_excluded: True for working directories that must not be kept; None when there are none.
+        is_reading: True while transcripts wait to be read.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        settings: Settings,
+        clock: Clock,
+        zone: ZoneInfo,
+        *,
+        readers: ReaderPool,
+        writer: StoreWriter | None,
+        roots: Callable[[], tuple[Root, ...]],
+        is_excluded: Callable[[str | None], bool] | None,
+        is_reading: Callable[[], bool],
+    ) -> None:
+        self._paths = paths
+        self._clock = clock
+        self._zone = zone
+        self._readers = readers
+        self._writer = writer
+        self.removals = Removals(paths.data / FILE_NAME)
+        self.screen = Screen(self.removals, redacts=settings.privacy_redact)
+        self.stored = ArchiveReader(paths.archive)
+        self.backups = Backups(paths.database, clock)
+        self.archiver = (
+            None
+            if writer is None or not settings.archive_enabled
+            else Archiver(
+                paths.archive,
+                writer,
+                roots,
+                clock=clock,
+                is_excluded=is_excluded,
+                is_pruned=self._is_pruned,
+                is_reading=is_reading,
+            )
+        )
+
+    # Prune and forget --------------------------------------------------------------------------------------------
+
+    def prune(
+        self,
+        request: PruneRequest,
+        *,
+        dry_run: bool,
+        progress: Callable[[int, int | None, str], None],
+        cancelled: threading.Event,
+    ) -> PruneReply:
+        """Return what would go, or take it out.
+
+        Raises:
+            EngineNotRunning: There is no engine to write with.
+            StorageFailure: The disk or the database refused.
+            Cancelled: It was cancelled between two steps.
+        """
+        with self._readers.connection() as connection:
+            if dry_run:
+                return self._pruner().plan(connection, request)
+            return self._writing(
+                lambda: self._pruner().apply(connection, request, progress=progress, cancelled=cancelled)
+            )
+
+    def forget(self, session: int, session_id: str) -> ForgetReply:
+        """Take one session out everywhere, for ever.
+
+        Raises:
+            EngineNotRunning: There is no engine to write with.
+            StorageFailure: The disk or the database refused.
+        """
+        with self._readers.connection() as connection:
+            places = pruning.places_of(connection, session)
+        return self._writing(lambda: self._pruner().forget(session, session_id, places))
+
+    def remove_sessions(self, sessions: Collection[str], places: Collection[tuple[str, str]]) -> int:
+        """Delete the stored files of sessions; the archive's side of prune and forget."""
+        return self._archive().remove(sessions, places)
+
+    def _is_pruned(self, path: str, mtime_ns: int) -> bool:
+        """Return True for a source that was taken out of the archive and has said nothing since."""
+        identity = identify(PurePosixPath(path))
+        removed = None if identity is None else self.removals.of(identity.session_id)
+        if removed is None or not removed.archive:
+            return False
+        return removed.before_ms < 0 or mtime_ns // 1_000_000 < removed.before_ms + _LATE_WRITE_MS
+
+    def _pruner(self) -> Pruner:
+        return Pruner(
+            self._need_writer(),
+            self.removals,
+            self,
+            self.backups,
+            self._clock,
+            self._zone,
+            lambda: database_bytes(self._paths.database),
+        )
+
+    def _archive(self) -> Archiver:
+        """Return what changes the archive; also when storing into it is switched off."""
+        return self.archiver or Archiver(
+            self._paths.archive,
+            self._need_writer(),
+            lambda: (),
+            clock=self._clock,
+            is_excluded=None,
+            is_pruned=self._is_pruned,
+            is_reading=lambda: False,
+        )
+
+    def _need_writer(self) -> StoreWriter:
+        if self._writer is None:
+            raise EngineNotRunning("No engine is running", "", "Start it with `backscroll` or `backscroll serve`.")
+        return self._writer
+
+    # Restore -----------------------------------------------------------------------------------------------------
+
+    def restore(self, connection: Connection, session: int, session_id: str, to: Path) -> RestoreReply:
+        """Write a session's files back as Claude Code wrote them: transcript, sub-agents, spilled outputs.
+
+        What is still on disk is copied from there, everything else comes from the archive, byte for byte.
+
+        Args:
+            connection: Any.
+            session: Its number.
+            session_id: Its id.
+            to: A folder, made when it is not there. Files are never overwritten.
+
+        Raises:
+            NotFound: Neither transcripts nor archive hold it.
+            StorageFailure: The folder cannot be written, or a file is there already.
+        """
+        places = pruning.places_of(connection, session)
+        wanted = {(label, path): root for root, label, path, _ in places}
+        for root, label, path, _ in places:
+            below = f"{path.removesuffix('.jsonl')}/"
+            for stored, _size in self.stored.stored(label):
+                if stored.path.startswith(below):
+                    wanted.setdefault((label, stored.path), root)
+            for file in sorted(Path(root, below).rglob("*")):
+                relative = file.relative_to(root).as_posix()
+                if file.is_file() and identify(PurePosixPath(relative)) is not None:
+                    wanted.setdefault((label, relative), root)
+        try:
+            files = [self._write_back(root, label, path, to) for (label, path), root in sorted(wanted.items())]
+        except OSError as exc:
+            raise StorageFailure(
+                "The session cannot be restored",
+                f"{exc.filename or to}: {exc.strerror}.",
+                "Choose an empty folder that you can write.",
+            ) from exc
+        found = tuple(each for each in files if each is not None)
+        if not found:
+            raise NotFound(
+                f"Nothing is left of session {session_id}",
+                "Its transcript is gone and was not archived; what the index kept is shown by `backscroll show`.",
+            )
+        return RestoreReply(session_id=session_id, files=found)
+
+    def _write_back(self, root: str, label: str, path: str, to: Path) -> RestoredFile | None:
+        source, target = Path(root, path), to / path
+        generations = self.stored.generations(label, path)
+        if not source.is_file() and not generations:
+            return None
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with target.open("xb") as written:
+            target.chmod(0o600)
+            if source.is_file():
+                kind: Literal["transcript", "archive"] = "transcript"
+                size = written.write(source.read_bytes())
+            else:
+                kind = "archive"
+                size = self.stored.copy(label, path, generations[0], written)
+        return RestoredFile(file=path, bytes=size, source=kind)
+
+    # Failing for people --------------------------------------------------------------------------------------------
+
+    def _writing(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except OSError as exc:
+            raise StorageFailure(
+                "The data folder cannot be written",
+                f"{exc.filename or self._paths.data}: {exc.strerror}.",
+                "Check the disk and the folder's permissions, then try again.",
+            ) from exc
+
+
+def database_bytes(database: os.PathLike[str]) -> int:
+    """Return the size of a database with its log."""
+    total = 0
+    for suffix in ("", "-wal"):
+        try:
+            total += os.stat(f"{os.fspath(database)}{suffix}").st_size  # noqa: PTH116 - a name with a suffix
+        except FileNotFoundError:
+            continue
+    return total

@@ -1,0 +1,83 @@
+"""Copies of the database made while it is open, and the database moved aside when it is damaged. Nothing is deleted."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import apsw
+
+from engine.store.errors import known_errors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STEP_PAGES = 2_000
+"""Of 4 KB that one step copies: other readers and the writer get a turn in between."""
+
+SIDE_FILES = ("", "-wal", "-shm")
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a database with SQLite's online backup: one state of it, whatever is being written. 0600.
+
+    Raises:
+        StorageFailure: It cannot be read, or there is no space. No half copy is left.
+    """
+    beside = target.with_name(f".{target.name}.new")
+    try:
+        with known_errors("Copying the index"):
+            beside.touch(mode=0o600)
+            reading = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READWRITE)
+            writing = apsw.Connection(str(beside))
+            try:
+                with writing.backup("main", reading, "main") as backup:
+                    while not backup.done:
+                        backup.step(STEP_PAGES)
+                # A copy is one file: a log beside it would be forgotten when it is moved.
+                writing.execute("PRAGMA journal_mode = DELETE").fetchall()
+            finally:
+                reading.close()
+                writing.close()
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def move_aside(database: Path, folder: Path) -> Path:
+    """Move a closed database with its log into a folder and return the folder. It keeps its names, so it can be opened.
+
+    Raises:
+        OSError: It cannot be moved.
+    """
+    folder.mkdir(parents=True, mode=0o700)
+    for suffix in SIDE_FILES:
+        file = database.with_name(database.name + suffix)
+        if file.exists():
+            os.replace(file, folder / file.name)  # noqa: PTH105 - a name with a suffix
+    return folder
+
+
+def damage_of(database: Path) -> tuple[str, ...]:
+    """Return what SQLite finds wrong with a database, its pages and the word index, in its words; empty when sound.
+
+    Raises:
+        StorageFailure: It is not damaged but cannot be opened: missing, locked, forbidden.
+    """
+    try:
+        connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
+    except (apsw.CorruptError, apsw.NotADBError) as exc:
+        return (str(exc),)
+    try:
+        with known_errors("Checking the index"):
+            return _damage(connection)
+    finally:
+        connection.close(force=True)
+
+
+def _damage(connection: apsw.Connection) -> tuple[str, ...]:
+    try:
+        found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(20)")]
+    except (apsw.CorruptError, apsw.NotADBError) as exc:
+        return (str(exc),)
+    return () if found == ["ok"] else tuple(found)
