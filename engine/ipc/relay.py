@@ -278,13 +278,13 @@ class Relay:
             except (FileNotFoundError, ConnectionRefusedError):
                 self._launch()
             except (EOFError, OSError):
-                # Somebody listens: busy, stopping, hanging or not ours. Another engine would not get its place.
-                self._refuse_late()
+                pass  # somebody listens: busy, stopping, hanging or not ours; another engine would not get its place
             else:
                 self._launcher.settled()
                 self._attend(channel, welcome)
                 pause_s = FIRST_PAUSE_S
             self._looked.set()
+            self._refuse_late()
             pause_s = self._pause(pause_s)
 
     def _launch(self) -> None:
@@ -295,7 +295,6 @@ class Relay:
         failure = self._launcher.attempt()
         if failure is not None:
             self._give_up(f"Backscroll's engine did not start. {failure} {self._advice}")
-        self._refuse_late()
 
     def _give_up(self, text: str) -> None:
         """Answer what is held, and stop hurrying until the next request."""
@@ -425,18 +424,16 @@ class Relay:
         self._asked[request.id] = request if keep else request._replace(line=b"")
 
     def _send(self, channel: Channel, line: bytes) -> bool:
-        """Send to the engine and say whether it took that. If not, it is sent no more, and its end is near."""
+        """Send to the engine and say whether it took that. If not, it is sent no more, and its end is awaited."""
         try:
             channel.send(line, time.monotonic() + self._call_wait_s)
         except OSError as error:
             with self._changed:
                 if self._channel is channel:
                     self._channel = None
-                if isinstance(error, TimeoutError):
-                    channel.shutdown()
-                elif self._leaving is None:
-                    # A stopping engine still answers what it has.
-                    self._leaving = (channel, time.monotonic() + LEAVE_S)
+                    # A stopping engine still answers what it has; one that hangs would not.
+                    patience_s = 0.0 if isinstance(error, TimeoutError) else LEAVE_S
+                    self._leaving = (channel, time.monotonic() + patience_s)
             return False
         return True
 
