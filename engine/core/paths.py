@@ -1,17 +1,15 @@
 """Where Backscroll's files live: one table for the engine, the shim, the command line and the tests.
 
 `BACKSCROLL_HOME` puts everything below one folder; otherwise each system's own places are used (platformdirs).
-Imported by the shim: standard library and platformdirs only.
+Imported by the shim, of which one runs beside every session: `dataclasses`, `hashlib` and `tempfile` would cost it a
+megabyte and 15 ms, so values are named tuples here and the others are imported where they are used.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +20,7 @@ SOCKET_PATH_LIMIT = 100
 """Bytes a Unix socket's path may have: macOS allows 104 with the closing NUL, Linux 108 (sys/un.h)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
+class Paths(NamedTuple):
     """The folders of one installation. Nothing is created by asking; see `ensure`."""
 
     data: Path
@@ -110,11 +107,15 @@ class Paths:
         usual = self.run / "engine.sock"
         if len(os.fsencode(usual)) <= SOCKET_PATH_LIMIT:
             return usual
+        import tempfile  # noqa: PLC0415 - only where the path is too long
+
         return Path(tempfile.gettempdir()) / f"backscroll-{self.token}" / "engine.sock"
 
     @property
     def token(self) -> str:
         """Sixteen hex digits that name this installation (pipe names, hashed folders)."""
+        import hashlib  # noqa: PLC0415 - a megabyte that a shim with a short socket path need not hold
+
         return hashlib.sha256(os.fsencode(self.run)).hexdigest()[:16]
 
     def catalogue_file(self, toolset: str) -> Path:
