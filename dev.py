@@ -232,6 +232,9 @@ def install_packages(checkout: Checkout, shell: Shell) -> None:
             f"--editable={checkout.root}",
         ],
     )
+    # An editable install compiles nothing, and the shim's start is too short to compile on the way.
+    packages = [str(checkout.root / name) for name in ("engine", "desktop") if (checkout.root / name).is_dir()]
+    shell.quietly("Compiling", [str(checkout.python), "-m", "compileall", "-q", *packages])
 
 
 def pip(checkout: Checkout) -> list[str]:

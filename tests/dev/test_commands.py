@@ -64,7 +64,7 @@ def test_arguments_that_would_be_ignored_are_refused(
 def test_setup_prepares_and_starts_nothing(checkout: dev.Checkout) -> None:
     shell = FakeShell(checkout.root)
     assert dev.main(["setup"], checkout, shell) == 0
-    assert shell.steps[-1] == "Installing packages"
+    assert shell.steps[-2:] == ["Installing packages", "Compiling"]
     assert len(shell.commands) == len(shell.steps)
 
 

@@ -16,6 +16,7 @@ CREATE = "Creating .venv"
 PIP = "Updating pip"
 ASK = "Asking pip which build of torch it would take"
 INSTALL = "Installing packages"
+COMPILE = "Compiling"
 
 
 @pytest.fixture(autouse=True)
@@ -35,8 +36,8 @@ def prepared(checkout: dev.Checkout) -> FakeShell:
 def test_first_start_creates_the_environment_and_installs_with_the_pins(checkout: dev.Checkout) -> None:
     shell = FakeShell(checkout.root)
     dev.prepare_environment(checkout, shell)
-    assert shell.steps == [CREATE, PIP, ASK, INSTALL]
-    install = shell.commands[-1]
+    assert shell.steps == [CREATE, PIP, ASK, INSTALL, COMPILE]
+    install, _ = shell.commands[-2:]
     assert install[0] == str(checkout.python)
     assert {f"--constraint={checkout.constraints}", f"--build-constraint={checkout.constraints}"} <= {*install}
     assert {"--group=dev", f"--editable={checkout.root}"} <= {*install}
@@ -48,7 +49,7 @@ def test_changed_requirements_are_installed_into_the_same_environment(checkout: 
     changed = checkout.project if file == "project" else checkout.constraints
     changed.write_text(changed.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
     dev.prepare_environment(checkout, shell)
-    assert shell.steps == [ASK, INSTALL]
+    assert shell.steps == [ASK, INSTALL, COMPILE]
     prepared(checkout)
 
 
@@ -86,7 +87,7 @@ def test_broken_environment_is_made_again(checkout: dev.Checkout, harm: Callable
     shell = prepared(checkout)
     harm(checkout)
     dev.prepare_environment(checkout, shell)
-    assert shell.steps == [CREATE, PIP, ASK, INSTALL]
+    assert shell.steps == [CREATE, PIP, ASK, INSTALL, COMPILE]
     prepared(checkout)
 
 
@@ -103,7 +104,7 @@ def test_interrupted_creation_is_repeated_from_the_start(checkout: dev.Checkout)
         dev.prepare_environment(checkout, FakeShell(checkout.root, fail=PIP))
     shell = FakeShell(checkout.root)
     dev.prepare_environment(checkout, shell)
-    assert shell.steps == [CREATE, PIP, ASK, INSTALL]
+    assert shell.steps == [CREATE, PIP, ASK, INSTALL, COMPILE]
 
 
 def test_interrupted_installation_is_repeated(checkout: dev.Checkout) -> None:
@@ -114,7 +115,7 @@ def test_interrupted_installation_is_repeated(checkout: dev.Checkout) -> None:
     checkout.constraints.write_text("torch==2.13.0\n", encoding="utf-8")  # as it was, but pip may have been half way
     shell = FakeShell(checkout.root)
     dev.prepare_environment(checkout, shell)
-    assert shell.steps == [ASK, INSTALL]
+    assert shell.steps == [ASK, INSTALL, COMPILE]
 
 
 def torch(version: str, *requires: str) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def test_public_cpu_index_is_added_only_where_pip_would_take_cuda(checkout: dev.
     for report, added in ((torch("2.13.0+cpu"), False), (torch("2.13.0", LINUX), True)):
         shell = FakeShell(checkout.root, report=report)
         dev.install_packages(checkout, shell)
-        assert (dev.TORCH_CPU_INDEX in shell.commands[-1]) is added
+        assert (dev.TORCH_CPU_INDEX in shell.commands[-2]) is added
 
 
 def test_pip_is_asked_for_torch_alone_and_installs_nothing(checkout: dev.Checkout) -> None:
@@ -160,8 +161,8 @@ def test_pip_is_asked_for_torch_alone_and_installs_nothing(checkout: dev.Checkou
 def test_unanswered_question_leaves_the_installation_to_speak(checkout: dev.Checkout) -> None:
     shell = FakeShell(checkout.root, fail=ASK)
     dev.install_packages(checkout, shell)
-    assert shell.steps == [ASK, INSTALL]
-    assert dev.TORCH_CPU_INDEX not in shell.commands[-1]
+    assert shell.steps == [ASK, INSTALL, COMPILE]
+    assert dev.TORCH_CPU_INDEX not in shell.commands[-2]
 
 
 def test_question_is_not_asked_where_every_build_is_a_cpu_build(
@@ -170,7 +171,7 @@ def test_question_is_not_asked_where_every_build_is_a_cpu_build(
     monkeypatch.setattr(dev.sys, "platform", "darwin")
     shell = FakeShell(checkout.root)
     dev.install_packages(checkout, shell)
-    assert shell.steps == [INSTALL]
+    assert shell.steps == [INSTALL, COMPILE]
 
 
 @pytest.mark.parametrize(
