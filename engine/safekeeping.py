@@ -6,6 +6,7 @@ The rooms below do not know each other; here the archive meets the database and 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -108,11 +109,10 @@ class Safekeeping:
             Cancelled: It was cancelled between two steps.
         """
         with self._readers.connection() as connection:
-            if dry_run:
-                return self._pruner().plan(connection, request)
-            return self._writing(
-                lambda: self._pruner().apply(connection, request, progress=progress, cancelled=cancelled)
-            )
+            plan = self._pruner().plan(connection, request)
+        if dry_run:
+            return self._pruner().told(plan, request)
+        return self._writing(lambda: self._pruner().apply(plan, request, progress=progress, cancelled=cancelled))
 
     def forget(self, session: int, session_id: str) -> ForgetReply:
         """Take one session out everywhere, for ever.
@@ -146,6 +146,7 @@ class Safekeeping:
             self._clock,
             self._zone,
             lambda: database_bytes(self._paths.database),
+            lambda: shutil.disk_usage(self._paths.data).free,
         )
 
     def _archive(self) -> Archiver:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from engine.store.writer import StoreWriter
 
 DAY_MS: Final = 86_400_000
+SPARE_BYTES: Final = 200_000_000
+"""Left for the system when the database is written anew."""
+
 SESSIONS_A_STEP: Final = 50
 """Deleted in one transaction: readers and indexing get a turn in between."""
 
@@ -49,7 +52,9 @@ class PruneRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class PrunePlan:
+    """What would go."""
+
     going: tuple[PruneCandidate, ...]
     only_copies: tuple[PruneCandidate, ...]
     sums: SessionSums
@@ -69,6 +74,7 @@ class Pruner:
         clock: Now.
         zone: Of the times in replies.
         database_bytes: Says how large the database is.
+        free_bytes: Says how much space its disk has.
     """
 
     writer: StoreWriter
@@ -78,16 +84,16 @@ class Pruner:
     clock: Clock
     zone: ZoneInfo
     database_bytes: Callable[[], int]
+    free_bytes: Callable[[], int]
 
-    def plan(self, connection: Connection, request: PruneRequest) -> PruneReply:
-        """Return what would go, and change nothing."""
-        plan = self._plan(connection, request)
+    def told(self, plan: PrunePlan, request: PruneRequest) -> PruneReply:
+        """Return what would go."""
         freed = self._share(plan.sums) + (plan.sums.archive_bytes if request.archive else 0)
         return self._reply(plan, request, freed, dry_run=True)
 
     def apply(
         self,
-        connection: Connection,
+        plan: PrunePlan,
         request: PruneRequest,
         *,
         progress: Callable[[int, int | None, str], None],
@@ -96,8 +102,8 @@ class Pruner:
         """Take out what the plan names.
 
         Args:
-            connection: To plan with; not used afterwards.
-            request: What should go.
+            plan: Drawn just now; nobody reads the database any more, or its log could not be cleared.
+            request: What the plan was drawn for.
             progress: Told steps done, all steps and what comes next.
             cancelled: Ends the work between two steps; what is done stays done, and a later prune goes on.
 
@@ -106,7 +112,6 @@ class Pruner:
             StorageFailure: The database refused.
             OSError: A file cannot be written or deleted.
         """
-        plan = self._plan(connection, request)
         before = self.database_bytes()
         steps = -(-len(plan.going) // SESSIONS_A_STEP) + 1
         self.removals.prune({each.session_id: each.last_ms + 1 for each in plan.going}, archive=request.archive)
@@ -122,7 +127,8 @@ class Pruner:
         if plan.calls:
             self.writer.write(lambda c: UsageTables(c).delete_before(plan.before_ms, request.folders))
         if plan.going:
-            self._leave_no_trace(lambda what: _step(cancelled, progress, steps, what))
+            roomy = self.free_bytes() > 2 * self.database_bytes() + SPARE_BYTES
+            self._leave_no_trace(lambda what: _step(cancelled, progress, steps, what), compact=roomy)
         return self._reply(plan, request, freed + max(0, before - self.database_bytes()), dry_run=False)
 
     def forget(self, session: int, session_id: str, places: Collection[tuple[str, str, str, bool]]) -> ForgetReply:
@@ -146,13 +152,13 @@ class Pruner:
             pruning.delete_sessions(connection, [session], forget=True)
 
         self.writer.write(take_out)
-        copies = self._leave_no_trace(lambda _what: None)
+        copies = self._leave_no_trace(lambda _what: None, compact=False)
         left = tuple(f"{root}/{path}" for root, _, path, is_gone in places if not is_gone)
         note = f"{copies} backups and databases moved aside were deleted, because they held it." if copies else None
         return ForgetReply(session_id=session_id, left_on_disk=left, note=note)
 
-    def _leave_no_trace(self, step: Callable[[str], None]) -> int:
-        self.writer.write(lambda c: pruning.give_back_space(c, step), transaction=False)
+    def _leave_no_trace(self, step: Callable[[str], None], *, compact: bool) -> int:
+        self.writer.write(lambda c: pruning.give_back_space(c, step, compact=compact), transaction=False)
         return self.backups.renew()
 
     def _from_archive(self, sessions: Collection[PruneCandidate]) -> int:
@@ -161,13 +167,14 @@ class Pruner:
         )
         return self.archive.remove_sessions([each.session_id for each in sessions], places)
 
-    def _plan(self, connection: Connection, request: PruneRequest) -> _Plan:
+    def plan(self, connection: Connection, request: PruneRequest) -> PrunePlan:
+        """Return what would go, and change nothing."""
         before_ms = int(self.clock.now() * 1000) - request.older_than_days * DAY_MS
         found = pruning.sessions_before(connection, before_ms, request.folders)
         # Without its transcript a session is left in the archive only, if it is there and stays there.
         only = tuple(each for each in found if not each.is_on_disk and (request.archive or not each.is_archived))
         going = found if request.include_only_copies else tuple(each for each in found if each not in only)
-        return _Plan(
+        return PrunePlan(
             going,
             only,
             pruning.sums_of(connection, [each.session for each in going]),
@@ -179,7 +186,7 @@ class Pruner:
         """Return how much of the database the texts of some sessions and all that is made of them take."""
         return int(self.database_bytes() * sums.text_bytes / sums.all_text_bytes) if sums.all_text_bytes else 0
 
-    def _reply(self, plan: _Plan, request: PruneRequest, freed: int, *, dry_run: bool) -> PruneReply:
+    def _reply(self, plan: PrunePlan, request: PruneRequest, freed: int, *, dry_run: bool) -> PruneReply:
         return PruneReply(
             dry_run=dry_run,
             chunks=plan.sums.chunks,
@@ -200,7 +207,7 @@ class Pruner:
         )
 
 
-def _note(plan: _Plan, request: PruneRequest, *, dry_run: bool) -> str | None:
+def _note(plan: PrunePlan, request: PruneRequest, *, dry_run: bool) -> str | None:
     parts: list[str] = []
     if plan.only_copies and not request.include_only_copies:
         parts.append(

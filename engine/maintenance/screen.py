@@ -38,6 +38,8 @@ class Screen:
         """Return the batch without what was taken out, secrets replaced and counted."""
         occurrences = tuple(each for each in batch.occurrences if not self._is_out(each.message))
         facts = tuple(fact for fact in batch.facts if self._removals.of(fact.session_id) is None)
+        if batch.said and self.is_forgotten(batch.session_id):
+            batch = replace(batch, said=())
         agents = tuple(agent for agent in batch.agents if not self.is_forgotten(agent.session_id))
         if len(occurrences) != len(batch.occurrences) or facts != batch.facts or agents != batch.agents:
             batch = replace(batch, occurrences=occurrences, facts=facts, agents=agents)

@@ -206,12 +206,14 @@ def merge_words(connection: apsw.Connection) -> bool:
     return connection.total_changes() - before >= 2
 
 
-def give_back_space(connection: apsw.Connection, step: Callable[[str], None]) -> None:
+def give_back_space(connection: apsw.Connection, step: Callable[[str], None], *, compact: bool) -> None:
     """Rebuild what keeps deleted rows, and return free pages to the file system. Writer only, outside a transaction.
 
     Args:
         connection: The writer's.
         step: Told what comes next; raises to stop.
+        compact: Write the whole database anew, which needs its size again for a while: deleting every other row leaves
+            pages half empty, and those are not given back one by one.
     """
     connection.execute("PRAGMA secure_delete = ON")
     step("Merging the word index")
@@ -224,6 +226,8 @@ def give_back_space(connection: apsw.Connection, step: Callable[[str], None]) ->
         with connection:
             rebuild_bits(connection, each.id)
     step("Returning space to the disk")
+    if compact:
+        connection.execute("VACUUM")
     connection.execute("PRAGMA incremental_vacuum").fetchall()
     connection.execute("PRAGMA secure_delete = FAST")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+import pytest
+import zstandard
+
+from engine.core.errors import NotFound, StorageFailure
+from engine.maintenance.backup import Backups
+from engine.maintenance.removals import FILE_NAME, Removals
+from tests.engine.maintenance.conftest import History, found, session_id
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MARKER = "xylocarpmarker"
+
+
+def archive_holds(history: History, text: str) -> bool:
+    for file in history.paths.archive.rglob("*.zst"):
+        with zstandard.ZstdDecompressor().stream_reader(file.read_bytes(), read_across_frames=True) as stream:
+            if text.encode() in stream.read():
+                return True
+    return False
+
+
+def test_a_forgotten_session_leaves_no_trace_anywhere(history: History) -> None:
+    history.session(1, MARKER, days_ago=3).record("custom-title", customTitle="unused")
+    history.session(2, "medlar", days_ago=3)
+    spill = history.files[1].with_suffix("") / "tool-results" / "toolu_x.txt"
+    spill.parent.mkdir(parents=True)
+    spill.write_text(MARKER, encoding="utf-8")
+    with history.engine() as engine:
+        Backups(history.paths.database, history.clock).make("fix")
+        assert history.traces(MARKER)
+        assert archive_holds(history, MARKER)
+
+        reply = engine.api.call("forget", {"session_id": session_id(1)})
+
+        assert reply["left_on_disk"] == [history.files[1].as_posix()]
+        assert "1 backups" in reply["note"]
+        assert history.traces(MARKER) == []
+        assert not archive_holds(history, MARKER)
+        assert found(engine, MARKER) == set()
+        assert found(engine, "medlar") == {session_id(2)}
+        with pytest.raises(NotFound):
+            engine.api.get_session(session_id(1))
+
+
+def test_a_forgotten_session_never_comes_back(history: History) -> None:
+    builder = history.session(1, MARKER, days_ago=3)
+    with history.engine() as engine:
+        engine.api.call("forget", {"session_id": session_id(1)})
+        builder.prompt(f"More {MARKER} later.")
+        builder.write(history.root)
+        engine.run_once()
+        engine.api.call("reindex", {"full": True})
+        engine.run_once()
+        assert found(engine, MARKER) == set()
+    history.paths.database.unlink()
+    with history.engine() as engine:
+        assert found(engine, MARKER) == set()
+    assert not archive_holds(history, MARKER)
+    assert history.traces(MARKER) == []
+
+
+def test_a_database_set_aside_that_holds_it_goes_too(history: History) -> None:
+    history.session(1, MARKER, days_ago=3)
+    with history.engine():
+        pass
+    old = history.paths.data / "quarantine" / "20260101-000000"
+    old.mkdir(parents=True)
+    (old / "index.db").write_bytes(history.paths.database.read_bytes())
+    with history.engine() as engine:
+        engine.api.call("forget", {"session_id": session_id(1)})
+
+    assert not old.exists()
+
+
+def test_the_list_of_what_is_out_holds_no_ids(tmp_path: Path) -> None:
+    removals = Removals(tmp_path / FILE_NAME)
+    removals.forget(session_id(7))
+    removals.prune({session_id(8): 1000}, archive=False)
+
+    read = Removals(tmp_path / FILE_NAME)
+
+    assert session_id(7).encode() not in (tmp_path / FILE_NAME).read_bytes()
+    assert read.is_forgotten(session_id(7).upper())
+    assert not read.is_forgotten(session_id(8))
+    assert (kept := read.of(session_id(8))) is not None
+    assert kept.before_ms == 1000
+
+
+def test_an_unreadable_list_is_an_error_and_not_an_empty_one(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(zlib.compress(b"{}"))
+
+    with pytest.raises(StorageFailure, match="would come back"):
+        Removals(tmp_path / FILE_NAME)
