@@ -6,7 +6,7 @@ expect values in range. Every method holds the store's lane for its whole length
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from engine.arguments import validate
 from engine.knowledge import audit, inventory, timeline, vocabulary
@@ -263,7 +263,9 @@ class KnowledgeService:
             )
             self._checkpoint(store, publication.request_id)
             published = store.journal.find(publication.request_id) or publication
-            return {"receipt": audit.receipt_of(store, published, scope)}
+            receipt = audit.receipt_of(store, published, scope)
+            warnings = cast("list[str]", receipt.get("warnings", []))
+            return {"note": " ".join(warnings), "receipt": receipt} if warnings else {"receipt": receipt}
 
     def _checkpoint(self, store: OpenStore, request_id: str) -> None:
         state = self._git.flush(store.journal)

@@ -42,8 +42,8 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
         "Use when asked what was decided, promised, preferred or known about something: keyword search in the records "
         "kept on purpose. Whole words, case and accents ignored, no stemming, wildcards or operators. mode: all words "
         "(default), any, phrase. A hit found through an outdated wording returns the current record and names the "
-        "old one in via. Ranked, never exhaustive: knowledge_records lists everything. total null means the index is down, not "
-        "that nothing matches.",
+        "old one in via. Ranked, never exhaustive: knowledge_records lists everything. total null means the index is "
+        "down, not that nothing matches.",
         (
             Arg("query", "string", "1-64 words, at most 500 characters", required=True),
             Arg("mode", "string", choices=("all", "any", "phrase")),
