@@ -87,28 +87,29 @@ class Publisher:
             request_id = f"auto_{retry_key[:16]}_{int(now * 1000):x}"
         else:
             known = self._store.journal.find(request_id)
+        if known is not None and known.digest != digest:
+            raise RequestConflict(
+                "This request id was used for another request",
+                "",
+                "Send a new request id with a new request; repeat an old one unchanged.",
+            )
         if known is not None and known.state != "abandoned":
-            if known.digest != digest:
-                raise RequestConflict(
-                    "This request id was used for another request",
-                    "",
-                    "Send a new request id with a new request; repeat an old one unchanged.",
-                )
             return known
-        if known is not None:
-            raise RequestConflict("This request was given up", "", "Send it again with a new request id.")
         plan = make(request_id)
         publication = self._publication(
             tool, request_id, plan, digest=digest, retry_key=retry_key, caller=caller, scope=scope
         )
-        self._check_unchanged(publication)
+        ready = self._check_unchanged(publication)
         self._store.journal.begin(publication, _blobs(plan))
         self._steps.reached("journaled")
         try:
             self._install(publication)
-        except PublicationConflict as error:
-            # Another program changed a file between the check above and now. Nothing of ours was installed over it.
+        except (PublicationConflict, StorageFailure) as error:
+            if self._new_files(publication) != ready:
+                raise
             self._store.journal.abandon(publication.request_id)
+            if isinstance(error, StorageFailure):
+                raise
             raise HashConflict(
                 "A file was changed by another program at the same moment",
                 "Nothing was overwritten.",
@@ -174,26 +175,38 @@ class Publisher:
             retry_key=retry_key,
         )
 
-    def _check_unchanged(self, publication: Publication) -> None:
+    def _check_unchanged(self, publication: Publication) -> set[str]:
+        """Return the paths that need no writing: originals retained before under the same hash."""
         for file in publication.files:
             if self._hash_at(file) not in (file.old, file.new):
                 raise HashConflict(
                     "A file changed since it was read", "", "Read the record again, then repeat the change."
                 )
+        return self._new_files(publication)
+
+    def _new_files(self, publication: Publication) -> set[str]:
+        """Return the paths that already are their new version."""
+        return {file.path for file in publication.files if self._hash_at(file) == file.new}
+
+    def _require_known(self, file: PlannedFile, publication: Publication) -> str | None:
+        """Return the hash of a file that is its old or its new version."""
+        present = self._hash_at(file)
+        if present not in (file.old, file.new):
+            raise PublicationConflict(
+                "An unfinished change cannot be finished",
+                f"{file.path} is neither the version before nor the one after request {publication.request_id}.",
+                "Put one of the two versions back (knowledge_history has them), or give the request up with "
+                f"`backscroll knowledge check --give-up {publication.request_id}`.",
+            )
+        return present
 
     def _install(self, publication: Publication) -> None:
         """Bring every file to its new version; files that already are stay untouched."""
-        found = [(file, self._hash_at(file)) for file in publication.files]
-        for file, present in found:
-            if present not in (file.old, file.new):
-                raise PublicationConflict(
-                    "An unfinished change cannot be finished",
-                    f"{file.path} is neither the version before nor the one after request {publication.request_id}.",
-                    "Put one of the two versions back (knowledge_history has them), or give the request up with "
-                    f"`backscroll knowledge check --give-up {publication.request_id}`.",
-                )
-        for number, (file, present) in enumerate(found):
-            if present == file.new:
+        for file in publication.files:
+            self._require_known(file, publication)
+        for number, file in enumerate(publication.files):
+            # Looked at again right before it is replaced: another program may be writing at the same moment.
+            if self._require_known(file, publication) == file.new:
                 if file.staged is not None:
                     (self._store.layout.vault / file.staged).unlink(missing_ok=True)
                 continue
@@ -216,7 +229,7 @@ class Publisher:
         except OSError as error:
             raise StorageFailure(
                 f"{file.path} could not be written",
-                f"{error.strerror or error}. The change is kept and finished by the next call.",
+                f"{error.strerror or error}.",
                 "Check the disk and the folder's permissions.",
             ) from error
 

@@ -93,8 +93,9 @@ class OpenStore:
         known = self._snapshots.get(scope)
         if known is None or known.scan is not scan:
             index = self._scopes.setdefault(scope, ScopeIndex(scope, self.reader.evidence))
+            before = known.scan.serial if known is not None else None
             known = self._snapshots[scope] = index.snapshot(scan, self._guards)
-            self._note_external_edits(known)
+            self._note_external_edits(known, None if before != scan.serial - 1 else scan.touched)
         return known
 
     def body(self, file: RecordFile) -> str:
@@ -167,10 +168,17 @@ class OpenStore:
             raise MovedOn
         return IndexText(file.record.id, file.hash, file.record.title, file.record.aliases, self.body(file))
 
-    def _note_external_edits(self, snapshot: Snapshot) -> None:
-        """Keep hand-made versions of records this program published (contract 3, point 28)."""
+    def _note_external_edits(self, snapshot: Snapshot, touched: frozenset[str] | None) -> None:
+        """Keep hand-made versions of records this program published (contract 3, point 28).
+
+        Args:
+            snapshot: The scope as it is now.
+            touched: Paths that changed since the snapshot before; None when there was none to compare with.
+        """
         edits: list[tuple[Event, bytes]] = []
-        for name, (revision, digest) in self.journal.heads(snapshot.scope).items():
+        files = [snapshot.at[path] for path in touched if path in snapshot.at] if touched is not None else []
+        records = None if touched is None else {file.id for file in files if file.id is not None}
+        for name, (revision, digest) in self.journal.heads(snapshot.scope, records).items():
             file = snapshot.by_id.get(name)
             if file is None or file.hash == digest or file.record is None or file.record.revision < revision:
                 continue

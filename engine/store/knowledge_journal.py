@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from engine.store.knowledge_state import GuardRow, known_state_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from engine.store.knowledge_state import KnowledgeState
 
@@ -115,7 +115,7 @@ class KnowledgeJournal:
         with self.state.transaction():
             self._put_blobs(blobs)
             self.state.connection.execute(
-                "INSERT INTO journal_v1 (request_id, digest, retry_key, tool, state, at, body) "
+                "INSERT OR REPLACE INTO journal_v1 (request_id, digest, retry_key, tool, state, at, body) "
                 "VALUES (?, ?, ?, ?, 'pending', ?, ?)",
                 (
                     publication.request_id,
@@ -163,10 +163,15 @@ class KnowledgeJournal:
                     (event.path, event.hash, f"Edited by hand: {event.path}", event.at),
                 )
 
-    def heads(self, scope: str) -> dict[str, tuple[int, str]]:
-        """Return revision and hash of the last known version of every record that has history."""
+    def heads(self, scope: str, records: Collection[str] | None = None) -> dict[str, tuple[int, str]]:
+        """Return revision and hash of the last known version of these records, or of all that have history."""
+        where = "SELECT id, revision, hash FROM heads_v1 WHERE scope = ?"
         with known_state_errors():
-            rows = self.state.connection.execute("SELECT id, revision, hash FROM heads_v1 WHERE scope = ?", (scope,))
+            execute = self.state.connection.execute
+            if records is None:
+                rows = execute(where, (scope,)).fetchall()
+            else:
+                rows = [row for name in records for row in execute(f"{where} AND id = ?", (scope, name))]
             return {str(name): (int(str(revision)), str(digest)) for name, revision, digest in rows}
 
     def published_hash(self, scope: str, record: str) -> str | None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, StorageFailure
+from engine.knowledge import publish
 from engine.knowledge.errors import (
     HashConflict,
     InvalidArgument,
@@ -17,6 +18,7 @@ from engine.knowledge.errors import (
     RevisionConflict,
     StoreIdentityMismatch,
 )
+from engine.knowledge.service import KnowledgeService
 from tests.engine.knowledge.fixture_f import Store, ids, sha256
 
 if TYPE_CHECKING:
@@ -325,4 +327,38 @@ def test_a_folder_that_is_a_link_is_not_written_through(f: Store, tmp_path: Path
     assert list(outside.iterdir()) == []
     (f.vault / "topics").unlink()
     f.records()
+    assert not (f.vault / "topics").exists()
+    call(f, "save_page", expectedRevision=0, title="X", type="topic", body="x")
     assert (f.vault / "topics" / "X.md").exists()
+
+
+def test_a_file_changed_at_the_last_moment_is_not_overwritten(f: Store) -> None:
+    class EditMeanwhile:
+        def reached(self, step: str) -> None:
+            if step == "journaled":
+                f.edit("P-ana", body="\nAt the same moment.\n")
+
+    good = fence(f, "P-ana")
+    f.service.close()
+    service = KnowledgeService(f.root, f.clock, steps=EditMeanwhile())
+    with pytest.raises(HashConflict):
+        service.call("knowledge_save_page", {**good, "body": "By tool."})
+    service.close()
+    assert ids(f.grep("moment")) == ["P-ana"]
+    call(f, "save_page", **fence(f, "P-ana"), body="By tool.")
+
+
+def test_a_request_that_failed_before_anything_was_written_can_be_repeated(
+    f: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    request = {"requestId": "r-1", "expectedRevision": 0, "title": "X", "type": "topic", "body": "needle"}
+    with monkeypatch.context() as patched:
+        patched.setattr(publish, "write_atomic", full)
+        with pytest.raises(StorageFailure):
+            call(f, "save_page", **request)
+    assert f.grep("needle")["total"] == 0
+    assert call(f, "save_page", **request)["state"] == "complete"
+    assert f.grep("needle")["total"] == 1
