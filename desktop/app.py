@@ -20,6 +20,7 @@ from desktop import format as shown
 from desktop.autostart.base import this_autostart
 from desktop.bridge import Bridge
 from desktop.claude import Claude
+from desktop.collector import Collector
 from desktop.engine_host import EngineHost
 from desktop.hotkey.choose import choose_backend
 from desktop.hotkey.keeper import HotkeyKeeper
@@ -99,7 +100,8 @@ class App(QObject):
         self._is_quitting = False
         self._tray_tries = 0
         self._history: History | None = None
-        self.tasks = Tasks(self._task_failed)
+        self._collector = Collector()
+        self.tasks = Tasks(self._task_failed, after_each=self._collector.step)
         self._undo_hooks = errors.install_hooks(lambda trouble: self.tasks.later(lambda: self._show_bug(trouble)))
         self._signals = EndSignals()
         self._signals.told.connect(self.quit)
@@ -198,6 +200,7 @@ class App(QObject):
         self.tasks.close()
         self._signals.close()
         self._undo_hooks()
+        self._collector.close()
 
     def _look_for_tray(self) -> None:
         """A panel that was not there when the session began may have come."""
@@ -242,6 +245,7 @@ class App(QObject):
         self.window.say_notice(f"{trouble.title}. {trouble.text}")
 
     def _chunks_added(self, _chunks: int) -> None:
+        self._collector.step()
         if self.window.isVisible():
             self.window.controller.refresh()
 

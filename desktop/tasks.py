@@ -43,15 +43,23 @@ class Tasks(QObject):
     Args:
         failed: What happens with an exception for which a caller names nothing else.
         threads: At most so many at a time.
+        after_each: Called on the main thread after each result.
     """
 
     _arrived = Signal(object)
 
-    def __init__(self, failed: Callable[[Exception], None], *, threads: int = THREADS) -> None:
+    def __init__(
+        self,
+        failed: Callable[[Exception], None],
+        *,
+        threads: int = THREADS,
+        after_each: Callable[[], object] | None = None,
+    ) -> None:
         super().__init__()
         self.failed = failed
         """For an exception for which a caller names nothing else."""
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="desktop-task")
+        self._after_each = after_each
         self._open: set[threading.Event] = set()
         self._closed = False
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
@@ -116,14 +124,16 @@ class Tasks(QObject):
     @Slot(object)
     def _deliver(self, arrival: tuple[Callable[[], None] | None, _Task | None]) -> None:
         call, task = arrival
+        is_wanted = not self._closed
         if task is not None:
             self._open.discard(task.cancelled)
-        try:
-            if call is not None and not (task is not None and task.cancelled.is_set()) and not self._closed:
-                call()
-        finally:
-            if task is not None and task.ended is not None:
+            is_wanted = is_wanted and not task.cancelled.is_set()
+            if task.ended is not None:
                 task.ended()
+        if call is not None and is_wanted:
+            call()
+        if self._after_each is not None:
+            self._after_each()
 
 
 class Lane:

@@ -12,8 +12,7 @@ from desktop import words
 from desktop.resources import tray_icon
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QAction
-    from PySide6.QtGui import QIcon
+    from PySide6.QtGui import QAction, QIcon
 
     from desktop.pulse import Pulse
     from desktop.resources import TrayState

@@ -13,8 +13,9 @@ from desktop.search import query as typed
 from desktop.search.chips import ChipBar
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
     from collections.abc import Sequence
+
+    from PySide6.QtGui import QKeyEvent
 
     from desktop.search.query import Chip
     from desktop.theme import Theme

@@ -48,7 +48,7 @@ class Footer(QFrame):
             row.addWidget(made)
         self.everything = self._button(words.MODE_EVERYTHING, words.with_key(words.EVERYTHING_HELP, native("Alt+4")))
         self.everything.setFont(small)
-        self.everything.clicked.connect(self.everything_chosen.emit)
+        self.everything.clicked.connect(lambda checked=False: self.everything_chosen.emit(checked))
         row.addWidget(self.everything)
         row.addSpacing(8)
         self.state = ElidedLabel()

@@ -1,0 +1,292 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from desktop.search.controller import Report, SearchController
+from desktop.search.query import Chip
+from desktop.search.rows import Heading, HitRow, Row, SessionItem
+from engine.core.errors import StorageFailure
+from engine.core.models import SearchRequest
+from tests.desktop.fakes import EVERYTHING, FakeHistory, Moment, message, session_row
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from desktop.tasks import Tasks
+
+
+class Seen:
+    """What the controller has shown."""
+
+    def __init__(self, controller: SearchController) -> None:
+        self.controller = controller
+        self.rows: tuple[Row, ...] = ()
+        self.has_more = False
+        self.reports: list[Report] = []
+        controller.rows_changed.connect(self._rows)
+        controller.reported.connect(self.reports.append)
+
+    def _rows(self, rows: tuple[Row, ...], has_more: bool) -> None:  # noqa: FBT001 - a slot
+        self.rows, self.has_more = rows, has_more
+
+    @property
+    def last(self) -> Report:
+        return self.reports[-1] if self.reports else Report()
+
+    @property
+    def sessions(self) -> list[str]:
+        return [row.session_id[:8].lstrip("0") for row in self.rows if isinstance(row, HitRow) and not row.inner]
+
+
+@pytest.fixture
+def controller(tasks: Tasks, moment: Moment) -> SearchController:
+    return SearchController(tasks, moment)
+
+
+@pytest.fixture
+def seen(controller: SearchController) -> Seen:
+    return Seen(controller)
+
+
+def asked(history: FakeHistory) -> list[SearchRequest]:
+    return [argument for method, argument in history.asked if method == "search"]
+
+
+def test_an_empty_field_lists_the_newest_sessions(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    controller.attach(history)
+    qtbot.waitUntil(lambda: bool(seen.rows))
+    assert isinstance(seen.rows[0], Heading)
+    assert [row.session_id[:8] for row in seen.rows[1:]] == ["00000004", "00000003", "00000002", "00000001"]
+
+
+def test_pinned_sessions_stand_above_the_recent_ones(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    controller.set_pins((session_row(1),))
+    controller.attach(history)
+    qtbot.waitUntil(lambda: len(seen.rows) == 6)
+    assert isinstance(seen.rows[1], SessionItem)
+    assert seen.rows[1].pinned
+
+
+def test_typing_asks_once_after_a_rest_with_the_last_word_as_a_prefix(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    history.methods = frozenset({"keyword_search"})
+    controller.attach(history)
+    for text in ("a", "au", "aut"):
+        controller.set_text(text)
+    qtbot.waitUntil(lambda: bool(seen.sessions))
+    requests = asked(history)
+    assert [(each.query, each.mode, each.prefix_last) for each in requests] == [("aut", "keyword", True)]
+    assert seen.sessions == ["1", "2", "3"]
+
+
+def test_an_answer_that_was_overtaken_is_dropped(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    history.methods = frozenset({"keyword_search"})
+    controller.attach(history)
+    qtbot.waitUntil(lambda: bool(seen.rows))
+    history.gate.clear()
+    controller.set_text("auth")
+    controller.ask_now()
+    qtbot.waitUntil(lambda: len(asked(history)) == 1)
+    controller.set_text("unrelated")
+    controller.ask_now()
+    history.gate.set()
+    qtbot.waitUntil(lambda: seen.sessions == ["4"])
+    assert [each.query for each in asked(history)] == ["auth", "unrelated"]
+
+
+def test_hits_by_meaning_are_merged_in_below_the_selected_row(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    controller.attach(history)
+    controller.set_text("auth")
+    controller.ask_now()
+    qtbot.waitUntil(lambda: bool(seen.sessions))
+    assert seen.sessions == ["1", "2", "3"]
+    controller.select(seen.rows[0].session_id)
+    qtbot.waitUntil(lambda: seen.sessions == ["1", "3", "2"])
+    assert [each.mode for each in asked(history)] == ["keyword", "hybrid"]
+
+
+def test_searching_is_only_said_when_it_takes_long(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    history.methods = frozenset({"keyword_search"})
+    controller.attach(history)
+    qtbot.waitUntil(lambda: bool(seen.rows))
+    history.gate.clear()
+    controller.set_text("auth")
+    controller.ask_now()
+    assert not any(report.is_slow for report in seen.reports)
+    qtbot.waitUntil(lambda: seen.last.is_slow)
+    history.gate.set()
+    qtbot.waitUntil(lambda: bool(seen.sessions))
+    assert not seen.last.is_slow
+
+
+@pytest.mark.parametrize(
+    ("methods", "percent", "reason", "said"),
+    [
+        (frozenset({"keyword_search"}), 100.0, None, "not there yet"),
+        (EVERYTHING, 62.4, None, "Meaning search covers 62 % so far"),
+        (EVERYTHING, 100.0, "The model is loading.", "The model is loading."),
+        (EVERYTHING, 100.0, None, None),
+    ],
+)
+def test_a_degraded_answer_says_why(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot,
+    methods: frozenset[str], percent: float, reason: str | None, said: str | None,
+) -> None:  # fmt: skip
+    history.methods, history.percent, history.reason = methods, percent, reason
+    history.realised = "keyword" if reason else None
+    controller.attach(history)
+    controller.set_text("auth")
+    wanted = 2 if "hybrid_search" in methods else 1
+    qtbot.waitUntil(lambda: len(asked(history)) == wanted and seen.last.total == 4)
+    qtbot.waitUntil(lambda: not controller._meanings.is_busy)
+    note = seen.last.note
+    assert note is None if said is None else said in (note or "")
+
+
+def test_in_keyword_mode_nothing_is_asked_by_meaning(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    controller.attach(history)
+    controller.set_mode("keyword")
+    controller.set_text("auth")
+    controller.ask_now()
+    qtbot.waitUntil(lambda: bool(seen.sessions))
+    assert {each.mode for each in asked(history)} == {"keyword"}
+    assert seen.last.note is None
+
+
+def test_in_meaning_mode_the_engine_is_asked_by_meaning(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    controller.attach(history)
+    controller.set_mode("semantic")
+    controller.set_text("auth")
+    controller.ask_now()
+    qtbot.waitUntil(lambda: bool(seen.sessions))
+    assert {each.mode for each in asked(history)} == {"semantic"}
+
+
+def test_when_only_low_signal_matches_everything_is_offered(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    history.low_signal = 12
+    controller.attach(history)
+    controller.set_text("zebra")
+    controller.ask_now()
+    qtbot.waitUntil(lambda: seen.last.offer_everything == 12)
+    controller.set_everything(True)
+    qtbot.waitUntil(lambda: asked(history)[-1].filters.include_low_signal)
+    qtbot.waitUntil(lambda: seen.last.offer_everything == 0)
+
+
+def test_a_filter_narrows_and_alone_lists_sessions(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    controller.attach(history)
+    controller.set_chips((Chip("project", "project3"),))
+    qtbot.waitUntil(lambda: len(seen.rows) == 2)
+    assert seen.rows[1].session_id.startswith("00000003")
+    controller.set_text("auth")
+    controller.ask_now()
+    qtbot.waitUntil(lambda: bool(asked(history)))
+    assert asked(history)[0].filters.project == "project3"
+    qtbot.waitUntil(lambda: bool(seen.sessions))
+
+
+def test_a_wrong_filter_is_said_and_nothing_is_asked(
+    controller: SearchController, seen: Seen, history: FakeHistory
+) -> None:
+    controller.attach(history)
+    controller.set_chips((Chip("role", "boss"),))
+    problem = seen.last.problem
+    assert problem is not None
+    assert "role:boss" in problem.title
+    assert asked(history) == []
+
+
+def test_knowledge_that_is_not_there_yet_is_said(
+    controller: SearchController, seen: Seen, history: FakeHistory
+) -> None:
+    controller.attach(history)
+    controller.set_chips((Chip("in", "knowledge"),))
+    assert seen.last.note is not None
+    assert seen.rows == ()
+
+
+def test_an_error_for_people_is_shown_and_the_next_question_works(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    history.failure = StorageFailure("The index is damaged", "It cannot be read.", "Run doctor.")
+    controller.attach(history)
+    controller.set_text("auth")
+    controller.ask_now()
+    qtbot.waitUntil(lambda: seen.last.problem is not None)
+    problem = seen.last.problem
+    assert problem is not None
+    assert (problem.title, problem.text) == ("The index is damaged", "It cannot be read. Run doctor.")
+    history.failure = None
+    controller.ask_now()
+    qtbot.waitUntil(lambda: bool(seen.sessions))
+    assert seen.last.problem is None
+
+
+def test_a_session_unfolds_and_folds(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    history.methods = frozenset({"keyword_search"})
+    controller.attach(history)
+    controller.set_text("auth")
+    controller.ask_now()
+    qtbot.waitUntil(lambda: bool(seen.sessions))
+    first = seen.rows[0].session_id
+    controller.expand(first, is_open=True)
+    qtbot.waitUntil(lambda: len(seen.rows) == 4)
+    controller.expand(first, is_open=False)
+    qtbot.waitUntil(lambda: len(seen.rows) == 3)
+
+
+def test_the_next_page_is_appended(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
+    history.methods = frozenset({"keyword_search"})
+    for number in range(5, 95):
+        row = session_row(number % 28 + 1)
+        history.add(row, [message(f"{number:08x}-0000-4000-8000-{number:012x}", row.session_id, "needle")])
+        history.sessions[row.session_id] = row
+    controller.attach(history)
+    controller.set_text("needle")
+    controller.ask_now()
+    qtbot.waitUntil(lambda: bool(seen.sessions))
+    before = len(seen.rows)
+    if seen.has_more:
+        controller.more()
+        qtbot.waitUntil(lambda: len(seen.rows) > before)
+    assert len({row.key for row in seen.rows}) == len(seen.rows)
+
+
+def test_without_an_engine_nothing_is_asked(controller: SearchController, seen: Seen) -> None:
+    controller.set_text("auth")
+    controller.ask_now()
+    controller.more()
+    controller.refresh()
+    assert seen.rows == ()
+
+
+def test_an_engine_without_sessions_is_told_from_an_empty_answer(
+    controller: SearchController, seen: Seen, qtbot: QtBot
+) -> None:
+    controller.attach(FakeHistory())
+    qtbot.waitUntil(lambda: bool(seen.reports) and not seen.last.has_history)
