@@ -13,6 +13,7 @@ from engine.cli import options, words
 from engine.cli.access import ask
 from engine.cli.output import Output
 from engine.cli.safe import one_line
+from engine.cli.tables import Column, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,14 +85,18 @@ def _rows(reply: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _split(rows: list[dict[str, Any]], output: Output) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="faint")
-    table.add_column("Day" if "day" in rows[0] else "Project", no_wrap=True, overflow="ellipsis")
-    for name in ("Sessions", "Messages", "Chunks"):
-        table.add_column(name, justify="right")
-    table.add_column("By meaning", no_wrap=True)
+    by_day = "day" in rows[0]
+    # A session that went on over midnight belongs to no one day.
+    counted = [name for name in ("sessions", "messages", "chunks") if not (by_day and name == "sessions")]
+    columns = (
+        Column("Day" if by_day else "Project", gives_way=True, is_path=True),
+        *(Column(name.capitalize(), right=True) for name in counted),
+        Column("By meaning"),
+    )
+    cells: list[list[Text]] = []
     for row in rows:
-        name = row.get("day") or words.place(row.get("project"), output.home)
-        share = f"{bar(row['percent'])} {row['percent']:g} %"
-        counts = [f"{row[each]:,}" for each in ("sessions", "messages", "chunks")]
-        table.add_row(Text(one_line(name), style="place"), *counts, share)
-    return table
+        name = row["day"] if by_day else words.place(row.get("project"), output.home)
+        counts = [Text(f"{row[each]:,}") for each in counted]
+        share = Text(f"{bar(row['percent'])} {row['percent']:g} %")
+        cells.append([Text(one_line(name), style="place"), *counts, share])
+    return fitted(columns, cells, output.width)

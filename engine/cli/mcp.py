@@ -18,7 +18,11 @@ class Toolset(StrEnum):
 
 
 def mcp(
-    *, toolset: Annotated[Toolset, typer.Option("--toolset", help="Which tools the server shows.")] = Toolset.ALL
+    *,
+    toolset: Annotated[
+        Toolset,
+        typer.Option("--toolset", metavar="SET", help="transcripts, knowledge, recall (only looks back) or all."),
+    ] = Toolset.ALL,
 ) -> None:
     """Speak MCP on standard input and output, as backscroll-mcp does; Claude Code starts this by itself."""
     from engine.shim import main  # noqa: PLC0415 - takes stdout for itself as soon as it runs

@@ -17,7 +17,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from engine.cli.safe import visible
-from engine.cli.words import as_commands
+from engine.cli.wording import as_commands
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,20 +101,26 @@ class Output:
         """Write a text as it is."""
         self._stdout.write(text)
 
-    def say(self, sentence: str, style: str = "") -> None:
-        """Tell the person something that is no answer."""
-        self.errors.print(visible(sentence), style=style)
+    def say(self, sentence: str, style: str = "", *, wrap: bool = True) -> None:
+        """Tell the person something that is no answer.
+
+        Args:
+            sentence: Shown, never acted on.
+            style: Of the theme.
+            wrap: At words. What is to be copied is left to the terminal to wrap, so that it stays one line.
+        """
+        self.errors.print(visible(sentence), style=style, soft_wrap=not wrap)
 
     def error(self, error: EngineError) -> None:
         """Say what went wrong and what to do: three parts for people, one object for programs."""
         if self.as_json:
             self.errors.file.write(dump({"error": error_object(error)}) + "\n")
             return
-        self.say(error.title, "bad")
-        for sentence in (error.message, error.hint):
-            if sentence:
-                self.say(as_commands(sentence))
-        if error.candidates:
+        said = [as_commands(each) for each in (error.title, error.message, error.hint) if each]
+        self.say(said[0], "bad")
+        for sentence in said[1:]:
+            self.say(sentence)
+        if not all(each in " ".join(said) for each in error.candidates):
             self.say("Candidates: " + ", ".join(error.candidates))
 
 

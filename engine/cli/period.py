@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, Final
 
 import typer
 
@@ -12,12 +13,14 @@ from engine.cli.exits import NOTHING_FOUND
 from engine.cli.output import Output
 from engine.cli.session_rows import list_footer, session_story
 
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+
 
 def period(
     ctx: typer.Context,
     when: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[WHEN]", help="today (the default), yesterday, this week, last week, 7d, a weekday."),
+        typer.Argument(metavar="[WHEN]", help="today (the default), yesterday, last week, 7d, a weekday, 2026-03-01."),
     ] = None,
     *,
     project: options.Project = None,
@@ -29,9 +32,12 @@ def period(
 ) -> None:
     """Show what was worked on in a time: each session's beginning and highlights."""
     output = Output(as_json=as_json)
+    words = " ".join(when or ())
+    if _DAY.fullmatch(words) and date_from is None and date_to is None:
+        words, date_from, date_to = "", words, words
     dated = date_from is not None or date_to is not None
     arguments = options.given(
-        when=" ".join(when) if when else None if dated else "today",
+        when=words or (None if dated else "today"),
         project=project,
         date_from=date_from,
         date_to=date_to,

@@ -10,6 +10,7 @@ from engine.cli import options, words
 from engine.cli.access import access_of
 from engine.cli.output import Output
 from engine.cli.progress import ProgressView
+from engine.cli.wording import as_commands
 
 
 def reindex(
@@ -28,4 +29,4 @@ def reindex(
         output.json(reply)
         return
     output.show(f"{words.count(reply['queued_files'], 'file')} queued (job {reply['job']}).")
-    output.say(reply.get("note") or "`backscroll status` shows how far it is.", "faint")
+    output.say(as_commands(reply.get("note") or "`backscroll status` shows how far it is."), "faint")

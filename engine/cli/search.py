@@ -10,7 +10,7 @@ import typer
 from engine.cli import options
 from engine.cli.access import ask
 from engine.cli.exits import NOTHING_FOUND
-from engine.cli.hits import hit_lines, search_footer
+from engine.cli.hits import hit_lines, knowledge_lines, search_footer
 from engine.cli.output import Output
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ class SearchMode(StrEnum):
     SEMANTIC = "semantic"
 
 
-DEFAULT_MODE = SearchMode.KEYWORD
-"""What is fastest and always complete; `hybrid` takes its place with search by meaning."""
+DEFAULT_MODE = SearchMode.HYBRID
+"""By words and by meaning. Where the engine has nothing to tell meaning by, the footer says that words had to do."""
 
 
 def search(
@@ -72,9 +72,9 @@ def search(
     reply = ask(ctx, output, f"{mode}_search", arguments)
     if not as_json:
         first = (offset or 0) + 1
-        output.show(*_rendered(reply, output, first))
-        for line in search_footer(reply):
-            output.say(line, "note" if line == reply.get("note") else "faint")
+        output.show(*_rendered(reply, output, first), *knowledge_lines(reply.get("knowledge_hits", ())))
+        for line, style in search_footer(reply):
+            output.say(line, style)
     if not reply["hits"]:
         raise typer.Exit(NOTHING_FOUND)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
 from rich.text import Text
 
 from engine.cli import words
 from engine.cli.indented import Indented
 from engine.cli.safe import one_line
+from engine.cli.tables import Column, fitted
+from engine.cli.wording import as_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from engine.cli.output import Output
 
 ROOM_FOR_TABLE = 90
+COLUMNS = (
+    Column("Last"),
+    Column("Session"),
+    Column("Project", gives_way=True, is_path=True, at_most=32),
+    Column("Messages", right=True),
+    Column("Title", gives_way=True),
+)
 
 
 def session_table(rows: list[dict[str, Any]], output: Output) -> Iterator[RenderableType]:
@@ -31,15 +39,11 @@ def session_table(rows: list[dict[str, Any]], output: Output) -> Iterator[Render
             )
             yield Text.assemble("  ", _title(row), no_wrap=True, overflow="ellipsis")
         return
-    table = Table(box=None, pad_edge=False, header_style="faint")
-    table.add_column("Last", no_wrap=True)
-    table.add_column("Session", no_wrap=True)
-    table.add_column("Project", no_wrap=True, overflow="ellipsis", max_width=32)
-    table.add_column("Messages", justify="right", no_wrap=True)
-    table.add_column("Title", overflow="ellipsis", no_wrap=True)
-    for row in rows:
-        table.add_row(_last(row), _id(row), _place(row, output.home), f"{row['messages']:,}", _title(row))
-    yield table
+    cells = [
+        (_last(row), _id(row), _place(row, output.home), Text(f"{row['messages']:,}"), _title(row)) for row in rows
+    ]
+    if cells:
+        yield fitted(COLUMNS, cells, output.width)
 
 
 def session_story(row: dict[str, Any], output: Output) -> Iterator[RenderableType]:
@@ -62,7 +66,9 @@ def list_footer(reply: dict[str, Any]) -> Iterator[str]:
     if reply.get("projects"):
         yield "Projects that do match: " + ", ".join(one_line(each) for each in reply["projects"])
     if reply.get("note"):
-        yield reply["note"]
+        yield as_commands(reply["note"])
+    if reply.get("limit_applied"):
+        yield f"At most {reply['limit_applied']} at a time"
     if reply.get("next_offset") is not None:
         yield f"More: --offset {reply['next_offset']}"
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
 from engine.cli import options, words
 from engine.cli.access import access_of
-from engine.cli.messages import message_lines
+from engine.cli.messages import Conversation
 from engine.cli.output import Output
 from engine.cli.safe import one_line
+from engine.cli.wording import as_commands
 
 if TYPE_CHECKING:
     from engine.cli.access import Front
@@ -44,13 +46,13 @@ def show(
     with access_of(ctx).front() as front:
         if hit:
             arguments = options.given(ids=[hit], before=before, after=after)
-            _write(front.call("get_context", arguments), output, first=True, full=full)
+            _write(front.call("get_context", arguments), output, Conversation(whole=full), first=True)
             return
         arguments = options.given(
             session_id=session,
             roles=role or None,
             include_sidechains=sidechains,
-            limit=limit or PAGE,
+            limit=PAGE if limit is None else limit,
             offset=offset,
             max_tokens=PAGE_TOKENS,
         )
@@ -59,9 +61,10 @@ def show(
 
 def _pages(front: Front, arguments: dict[str, Any], output: Output, *, everything: bool, full: bool) -> None:
     first = True
+    conversation = Conversation(whole=full)
     while True:
         reply = front.call("get_session", arguments)
-        _write(reply, output, first=first, full=full)
+        _write(reply, output, conversation, first=first)
         following = reply.get("next_offset")
         if following is None:
             return
@@ -75,20 +78,23 @@ def _pages(front: Front, arguments: dict[str, Any], output: Output, *, everythin
         first = False
 
 
-def _write(reply: dict[str, Any], output: Output, *, first: bool, full: bool) -> None:
+def _write(reply: dict[str, Any], output: Output, conversation: Conversation, *, first: bool) -> None:
     if output.as_json:
         output.json(reply)
         return
     if first:
         row = reply["session"]
-        output.show(one_line(row.get("title") or row["session_id"]))
+        title = one_line(row.get("title") or row["session_id"])
+        output.show(Text(title, style="bold", no_wrap=True, overflow="ellipsis"))
         output.say(
             f"{one_line(words.place(row.get('project'), output.home))} · {words.moment(row.get('started_at'))} to "
             f"{words.moment(row.get('last_at'))} · {words.count(row['messages'], 'message')}",
             "faint",
         )
-        output.say(f"Go on with it: {one_line(row['resume_command'])}\n", "faint")
+        output.say(f"Go on with it: {one_line(row['resume_command'])}\n", "faint", wrap=False)
     for message in reply["messages"]:
-        output.show(*message_lines(message, whole=full))
+        output.show(*conversation.lines(message))
+    if not output.as_json and reply.get("next_offset") is None:
+        output.show(Text())
     if reply.get("note"):
-        output.say(reply["note"], "note")
+        output.say(as_commands(reply["note"]), "note")

@@ -12,6 +12,7 @@ from engine.cli import options, words
 from engine.cli.access import ask
 from engine.cli.output import Output
 from engine.cli.safe import one_line
+from engine.cli.wording import as_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ def status(ctx: typer.Context, *, as_json: options.AsJson = False) -> None:
         if warning.get("hint"):
             output.say("  " + one_line(warning["hint"]))
     if reply.get("note"):
-        output.say(reply["note"], "note")
+        output.say(as_commands(reply["note"]), "note")
 
 
 def _rows(reply: dict[str, Any]) -> Iterator[tuple[str, str | Text]]:
@@ -63,6 +64,8 @@ def _rows(reply: dict[str, Any]) -> Iterator[tuple[str, str | Text]]:
 
 def _ingest(ingest: dict[str, Any]) -> str:
     said = str(ingest["state"])
+    if ingest.get("paused_until"):
+        said += f" until {words.moment(ingest['paused_until'])}"
     if ingest["files_pending"]:
         said += f", {words.count(ingest['files_pending'], 'file')} ({words.size(ingest['bytes_pending'])}) to go"
     if ingest.get("rate"):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from engine.cli import options, words
@@ -14,6 +13,11 @@ from engine.cli.access import ask
 from engine.cli.exits import NOTHING_FOUND
 from engine.cli.output import Output
 from engine.cli.safe import one_line
+from engine.cli.tables import Column, fitted, room_for
+from engine.cli.wording import as_commands
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 class Grouping(StrEnum):
@@ -27,6 +31,9 @@ class Grouping(StrEnum):
     PROJECT = "project"
     BLOCK = "block"
 
+
+ENOUGH_FOR_A_NAME = 28
+"""Columns that a session's title or a project's path should have before numbers are shown to the last digit."""
 
 _COLUMNS = (
     ("Input", "input_tokens"),
@@ -57,10 +64,12 @@ def usage(
     reply = ask(ctx, output, "get_usage", arguments)
     if not as_json:
         if reply["rows"]:
-            output.show(_table(reply, by, output))
+            output.show(table_of(reply, by, output))
+        else:
+            output.say("No usage in that time" if when or date_from or date_to else "No usage", "faint")
         for line in (reply.get("note"), _more(reply)):
             if line:
-                output.say(line, "faint")
+                output.say(as_commands(line), "faint")
     if not reply["rows"]:
         raise typer.Exit(NOTHING_FOUND)
 
@@ -75,24 +84,38 @@ def _more(reply: dict[str, Any]) -> str | None:
     return None if following is None else f"{len(reply['rows'])} of {reply['total']} rows. More: --offset {following}"
 
 
-def _table(reply: dict[str, Any], by: Grouping, output: Output) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="faint")
-    table.add_column(by.value.capitalize(), no_wrap=True, overflow="ellipsis", min_width=10)
-    for name, _ in _COLUMNS:
-        table.add_column(name, justify="right")
-    table.add_column("Cost", justify="right")
-    for row in reply["rows"]:
-        table.add_row(Text(_label(row, by, output), style="place"), *_numbers(row))
-    table.add_section()
-    table.add_row(Text("Total"), *_numbers(reply["totals"]))
-    return table
+def table_of(reply: dict[str, Any], by: Grouping, output: Output) -> Table:
+    """Return rows and totals as a table; with round numbers where whole ones would take the room of the names."""
+    columns = (
+        Column(by.value.capitalize(), gives_way=True, is_path=by is Grouping.PROJECT),
+        *(Column(name, right=True) for name, _ in _COLUMNS),
+        Column("Cost", right=True),
+    )
+    labels = [Text(_label(row, by, output), style="place") for row in reply["rows"]]
+    for exact in (True, False):
+        rows = [[label, *_numbers(row, "", exact)] for label, row in zip(labels, reply["rows"], strict=True)]
+        rows.append([Text("Total", style="bold"), *_numbers(reply["totals"], "bold", exact)])
+        widest = max(label.cell_len for label in labels)
+        if room_for(columns, rows, output.width)[0] >= min(widest, ENOUGH_FOR_A_NAME):
+            break
+    return fitted(columns, rows, output.width)
 
 
-def _numbers(row: dict[str, Any]) -> list[str]:
+def round_number(count: int) -> str:
+    """Return a number with three digits and a letter for its size."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if count >= size * 0.9995:
+            return f"{count / size:.0f}{letter}" if count >= size * 99.95 else f"{count / size:.1f}{letter}"
+    return str(count)
+
+
+def _numbers(row: dict[str, Any], style: str, exact: bool) -> list[Text]:  # noqa: FBT001 - of this file only
     cost = money(row["cost_usd"])
     if row["unpriced_calls"] and not isinstance(row["cost_usd"], str):
         cost += " +?"
-    return [*(f"{row[key]:,}" for _, key in _COLUMNS), cost]
+    counts = [row[key] for _, key in _COLUMNS]
+    shown = [f"{count:,}" if exact else round_number(count) for count in counts]
+    return [Text(each, style=style) for each in (*shown, cost)]
 
 
 def _label(row: dict[str, Any], by: Grouping, output: Output) -> str:

@@ -2,38 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "keyword_search": "search",
-        "semantic_search": "search",
-        "hybrid_search": "search",
-        "get_context": "show --hit",
-        "get_session": "show",
-        "list_sessions": "sessions",
-        "get_period": "period",
-        "get_usage": "usage",
-        "knowledge_grep": "knowledge grep",
-        "knowledge_lookup": "knowledge lookup",
-        "knowledge_record": "knowledge show",
-        "knowledge_records": "knowledge records",
-        "knowledge_timeline": "knowledge timeline",
-        "knowledge_chronicle_day": "knowledge day",
-        "knowledge_chronicle_since": "knowledge since",
-        "knowledge_chronicle_last_seen": "knowledge last-seen",
-    }
-)
-"""The command that does what a tool does. The engine's sentences name tools, because most of its callers are models."""
-
-_TOOL = re.compile(rf"`?\b({'|'.join(sorted(COMMANDS, key=len, reverse=True))})\b`?")
 
 
 def moment(timestamp: str | None) -> str:
@@ -83,8 +53,3 @@ def place(path: str | None, home: Path) -> str:
     except ValueError:
         return path
     return "~" if inside == Path() else f"~/{inside.as_posix()}"
-
-
-def as_commands(sentence: str) -> str:
-    """Return a sentence of the engine with commands in place of tools."""
-    return _TOOL.sub(lambda tool: f"`backscroll {COMMANDS[tool[1]]}`", sentence)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.cli import words
 from engine.cli.access import access_of
+from engine.cli.wording import as_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def footer(reply: dict[str, Any], one: str = "record") -> Iterator[tuple[str, st
     elif total is not None:
         yield f"Nothing found in {words.count(reply['coverage']['files'], 'record')}", "faint"
     if reply.get("note"):
-        yield words.as_commands(reply["note"]), "note"
+        yield as_commands(reply["note"]), "note"
     yield from findings(reply)
     if reply.get("nextOffset") is not None:
         yield f"More: --offset {reply['nextOffset']}", "faint"

@@ -6,7 +6,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from engine.cli import options
@@ -16,15 +15,15 @@ from engine.cli.knowledge.asking import ask, footer
 from engine.cli.knowledge.rows import state_of
 from engine.cli.output import Output
 from engine.cli.safe import one_line
+from engine.cli.tables import Column, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.console import RenderableType
+    from rich.table import Table
 
-COLUMNS: Final = ("Id", "Type", "State", "Title")
-LEAST_TITLE: Final = 12
-"""Columns a title always has; on a terminal too narrow for that the lines wrap."""
+COLUMNS: Final = (Column("Id"), Column("Type"), Column("State"), Column("Title", gives_way=True))
 
 
 class Standing(StrEnum):
@@ -74,24 +73,15 @@ def records(
 
 def table_of(rows: list[dict[str, Any]], output: Output) -> Table:
     """Return rows of `knowledge_records` as a table; what there is no room for is cut from the titles."""
-    cells = [_cells(row) for row in rows]
-    widths = [max(len(name), *(row[at].cell_len for row in cells)) for at, name in enumerate(COLUMNS)]
-    table = Table(box=None, pad_edge=False, header_style="faint")
-    for name, width in zip(COLUMNS, widths, strict=True):
-        # rich would take from every column alike where there is no room, and leave no id to copy.
-        room = width if name != "Title" else max(output.width - sum(widths[:-1]) - 2 * len(widths), LEAST_TITLE)
-        table.add_column(
-            name, no_wrap=True, overflow="ellipsis", max_width=min(width, room), min_width=min(width, room)
-        )
-    for row in cells:
-        table.add_row(*row)
-    return table
+    return fitted(COLUMNS, [_cells(row) for row in rows], output.width)
 
 
 def _cells(row: dict[str, Any]) -> list[Text]:
     state = ", ".join(row["flags"]) if row.get("flags") else state_of(row) or "active"
     style = "bad" if row.get("flags") else "" if state == "active" else "note"
-    title = Text(one_line(row["title"]), style="bold") if row.get("title") else Text(one_line(row["path"]), "place")
+    title = (
+        Text(one_line(row["title"]), style="bold") if row.get("title") else Text(one_line(row["path"]), style="place")
+    )
     return [
         Text(one_line(row.get("id") or "-"), style="id"),
         Text(one_line(row.get("type") or "-"), style="tool"),

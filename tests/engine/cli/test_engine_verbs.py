@@ -51,7 +51,7 @@ def test_once_indexes_everything_and_ends(home: Paths, capsys: pytest.CaptureFix
     access = InstalledAccess(home)
     assert main(["serve", "--once", "--until", "keyword", "--no-embed"], access=access) == 0
     assert capsys.readouterr().err == "8 sessions and 134 messages are searchable.\n"
-    assert main(["search", "samesite", "--json"], access=access) == 0
+    assert main(["search", "samesite", "--mode", "keyword", "--json"], access=access) == 0
     assert json.loads(capsys.readouterr().out)["total"] == 3
     assert main(["export", "680f", "--format", "jsonl"], access=access) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.cli.usage import money
+from engine.cli.output import Output
+from engine.cli.usage import Grouping, money, round_number, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.engine.cli.conftest import Run
 
@@ -72,7 +74,33 @@ def test_no_usage_is_exit_code_1_and_notes_are_said(backscroll: Callable[..., Ru
     run = backscroll("usage", get_usage=report(note="Nothing was recorded."))
 
     assert run.code == 1
-    assert run.err == "Nothing was recorded.\n"
+    assert run.err == "No usage\nNothing was recorded.\n"
+    assert backscroll("usage", "--when", "today", get_usage=report()).err == "No usage in that time\n"
+
+
+def test_whole_numbers_give_way_to_names_where_there_is_too_little_room(tmp_path: Path) -> None:
+    rows = report(row(session_id="4fb0d9f2-0a54", title="A session with a long title"))
+    output = Output(home=tmp_path)
+    shown: list[str] = []
+    for width in (120, 80):
+        output.console.width = width
+        with output.console.capture() as captured:
+            output.console.print(table_of(rows, Grouping.SESSION, output))
+        shown.append(captured.get())
+    assert "4,000,000" in shown[0]
+    assert "4.0M" in shown[1]
+    assert all(len(line.rstrip()) <= 80 for line in shown[1].splitlines())
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (0, "0"), (999, "999"), (1_000, "1.0k"), (99_950, "100k"), (999_600, "1.0M"), (451_965_504, "452M"),
+        (2_000_000_000, "2.0G"),
+    ],
+)  # fmt: skip
+def test_round_numbers_have_three_digits_at_most(count: int, shown: str) -> None:
+    assert round_number(count) == shown
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,8 @@ def test_a_period_may_be_said_in_words_or_dates(backscroll: Callable[..., Run]) 
     assert backscroll("period", "last", "week", get_period=sessions(SESSION)).asked[0][1] == {"when": "last week"}
     run = backscroll("period", "--from", "2026-03-01", get_period=sessions(SESSION))
     assert run.asked[0][1] == {"date_from": "2026-03-01"}
+    run = backscroll("period", "2026-03-01", get_period=sessions(SESSION))
+    assert run.asked[0][1] == {"date_from": "2026-03-01", "date_to": "2026-03-01"}
 
 
 def test_an_empty_period_is_exit_code_1(backscroll: Callable[..., Run]) -> None:
@@ -184,17 +186,23 @@ def test_an_unknown_session_is_nothing_found_and_several_are_wrong_use(backscrol
 @pytest.mark.parametrize(
     ("block", "short", "full"),
     [
-        ({"kind": "thinking", "text": ""}, "(thinking) not kept by Claude Code", "(thinking) not kept by Claude Code"),
+        ({"kind": "thinking", "text": " why"}, "(thinking) why", "(thinking) why"),
         (
             {"kind": "tool_use", "tool": "Bash", "input": {"command": "ls", "description": "List"}},
             "▸ Bash ls",
-            '▸ Bash {\n    "command": "ls",',
+            '▸ Bash {\n      "command": "ls",',
         ),
         ({"kind": "tool_use", "tool": "Bash", "input": {"command": "x" * 200}}, "x" * 160 + " …", "x" * 200),
         ({"kind": "tool_use", "tool": "TodoWrite", "input": {"todos": []}}, '▸ TodoWrite {"todos": []}', '"todos"'),
-        ({"kind": "tool_result", "text": "\n".join("abcdefghijkl")}, "… 4 more lines (--full)", "\n  l\n"),
+        ({"kind": "tool_result", "text": "\n".join("abcdefghijkl")}, "… 4 more lines (--full)", "\n      l\n"),
+        ({"kind": "tool_result", "text": "x" * 1_200}, "x … 200 more characters (--full)", "x" * 1_200),
+        ({"kind": "text", "text": "\n\n Well.\n"}, "\n  Well.\n", "\n  Well.\n"),
         ({"kind": "image"}, "[image]", "[image]"),
-        ({"kind": "text", "text": "x", "truncated": "Cut; use get_context."}, "Cut; use", "Cut; use"),
+        (
+            {"kind": "text", "text": "x", "truncated": "Cut; use get_context."},
+            "Cut; use `backscroll",
+            "Cut; use `backscroll",
+        ),
     ],
 )
 def test_blocks_are_short_unless_asked(
@@ -208,7 +216,74 @@ def test_blocks_are_short_unless_asked(
     assert full in backscroll("show", "4fb0", "--full", get_session=reply).out
 
 
+def said(role: str, *blocks: dict[str, Any], at: str = "09:05", **more: Any) -> dict[str, Any]:
+    return message("", role=role, blocks=list(blocks), timestamp=f"2026-03-04T{at}:00+00:00", **more)
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"kind": "text", "text": words}
+
+
+CALL = {"kind": "tool_use", "tool": "Bash", "input": {"command": "ls"}}
+RESULT = {"kind": "tool_result", "text": "a.txt"}
+
+
+def test_who_speaks_is_said_where_it_changes_and_results_stand_below_their_calls(
+    backscroll: Callable[..., Run],
+) -> None:
+    talk = (
+        said("user", text("List them.")),
+        said("assistant", text("I look.")),
+        said("assistant", CALL),
+        said("tool", RESULT, at="09:06"),
+        said("assistant", text("One file.")),
+        said("assistant", text("Done."), at="09:07"),
+    )
+    assert backscroll("show", "4fb0", get_session=page(*talk)).out.splitlines()[1:] == [
+        "user  2026-03-04 09:05",
+        "  List them.",
+        "",
+        "assistant  2026-03-04 09:05",
+        "  I look.",
+        "  ▸ Bash ls",
+        "    ⎿ a.txt",
+        "",
+        "  One file.",
+        "",
+        "assistant  2026-03-04 09:07",
+        "  Done.",
+        "",
+    ]
+
+
+def test_results_without_their_calls_say_when(backscroll: Callable[..., Run]) -> None:
+    talk = (said("tool", RESULT), said("tool", RESULT, at="09:06"), said("tool", RESULT, at="09:07", in_hit=True))
+    out = backscroll("show", "4fb0", "--role", "tool", get_session=page(*talk)).out
+    assert [line for line in out.splitlines() if line.startswith("tool")] == [
+        "tool  2026-03-04 09:05",
+        "tool  2026-03-04 09:06",
+        "tool  2026-03-04 09:07  ◀",
+    ]
+
+
+def test_messages_that_say_nothing_are_skipped(backscroll: Callable[..., Run]) -> None:
+    talk = (said("assistant", text("\n\n")), said("assistant", {"kind": "thinking", "text": ""}), said("user"))
+    out = backscroll("show", "4fb0", get_session=page(*talk)).out
+    assert out.splitlines()[1:] == [""]
+    assert "(thinking) not kept by Claude Code" in backscroll("show", "4fb0", "--full", get_session=page(*talk)).out
+    assert "◀" in backscroll("show", "4fb0", get_session=page(said("user", in_hit=True))).out
+
+
+def test_a_limit_of_nothing_is_left_to_the_engine_to_refuse(backscroll: Callable[..., Run]) -> None:
+    assert backscroll("show", "4fb0", "-n", "0", get_session=page()).asked[0][1]["limit"] == 0
+
+
 # status, coverage, reindex, export
+
+
+def test_a_timed_pause_says_until_when(backscroll: Callable[..., Run]) -> None:
+    ingest = {"state": "paused", "paused_until": "2026-03-04T10:12:00+00:00", "files_pending": 0, "bytes_pending": 0}
+    assert "paused until 2026-03-04 10:12\n" in backscroll("status", status={**STATUS, "ingest": ingest}).out
 
 
 def test_status_shows_rates_and_times_in_words(backscroll: Callable[..., Run]) -> None:
@@ -240,6 +315,12 @@ def test_coverage_names_what_is_missing(backscroll: Callable[..., Run]) -> None:
     assert "a.jsonl, line 7: cut off" in lines
     assert "██████░░░░░░ 50 %" in run.out
     assert run.err == "More: --offset 50\n"
+
+
+def test_coverage_by_day_counts_no_sessions(backscroll: Callable[..., Run]) -> None:
+    row = {"day": "2026-03-04", "chunks": 100, "embedded": 50, "messages": 60, "percent": 50.0}
+    out = backscroll("coverage", "--by", "day", coverage={**COVERAGE, "by": [row]}).out
+    assert "Day         Messages  Chunks  By meaning\n2026-03-04        60     100  ██████░░░░░░ 50 %\n" in out
 
 
 def test_a_bar_is_full_only_at_the_whole() -> None:
