@@ -78,6 +78,8 @@ def _index(engine: Engine, output: Output, until: Until) -> None:
     if output.as_json:
         output.json(engine.api.call("status", {}))
         return
+    for notice in engine.notices():
+        output.say(f"{notice.text} {notice.hint}", "note")
     status = engine.api.status()
     output.say(
         f"{words.count(status.sessions, 'session')} and {words.count(status.messages, 'message')} are searchable."

@@ -48,7 +48,8 @@ def footer(reply: dict[str, Any], one: str = "record") -> Iterator[tuple[str, st
     if total:
         yield f"{len(reply['rows']):,} of {words.count(total, one)}", "faint"
     elif total is not None:
-        yield f"Nothing found in {words.count(reply['coverage']['files'], 'record')}", "faint"
+        files = reply["coverage"]["files"]
+        yield f"Nothing found in {words.count(files, 'record')}" if files else "There are no records yet", "faint"
     if reply.get("note"):
         yield as_commands(reply["note"]), "note"
     yield from findings(reply)

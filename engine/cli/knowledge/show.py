@@ -12,6 +12,7 @@ from engine.cli.knowledge import dates
 from engine.cli.knowledge.asking import findings
 from engine.cli.knowledge.page import Linked, page_lines, references
 from engine.cli.output import Output
+from engine.core.errors import NotFound
 from engine.knowledge.errors import AmbiguousEntity, RecordNotFound
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _record(front: Front, name: str, more: dict[str, Any]) -> dict[str, Any]:
     """
     try:
         return front.call("knowledge_record", {"id": name, **more})
-    except RecordNotFound:
+    except NotFound:
         found = front.call("knowledge_lookup", {"query": name, "lifecycle": "all"})
         if found.get("mergedInto"):
             return front.call("knowledge_record", {"id": found["mergedInto"], **more})

@@ -59,6 +59,7 @@ def test_a_running_engine_refuses_in_the_same_words(utc: Paths, capsys: pytest.C
         assert json.loads(capsys.readouterr().err)["error"]["code"] == "store_unavailable"
         assert main(["knowledge", "init"], access=InstalledAccess(utc)) == 0
         assert main(["knowledge", "show", "nobody"], access=InstalledAccess(utc)) == 1
+        assert "exactly the id or name 'nobody'" in capsys.readouterr().err
         assert main(["knowledge", "last-seen", "nobody"], access=InstalledAccess(utc)) == 1
         assert main(["knowledge", "grep", "..."], access=InstalledAccess(utc)) == 2
     finally:
@@ -288,6 +289,11 @@ def test_a_terminal_cuts_titles_and_never_ids(store: Store) -> None:
     assert line.startswith("P-long   project")
     assert len(line.rstrip()) <= 60
     assert line.rstrip().endswith("…")
+
+
+def test_a_new_store_has_no_records_yet(knowledge: Callable[..., Said]) -> None:
+    knowledge("init")
+    assert knowledge("records").err == "There are no records yet\n"
 
 
 @pytest.mark.usefixtures("store")
