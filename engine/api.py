@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 from engine import __version__
 from engine.arguments import LIMIT_CAP, OPERATIONS, validate
 from engine.core import when
-from engine.core.errors import EngineNotRunning, InvalidArgument
+from engine.core.errors import EngineNotRunning, InvalidArgument, StorageFailure
 from engine.core.models import (
     Caller,
     Coverage,
@@ -506,10 +506,16 @@ class EngineApi:
     def status(self) -> Status:
         """Return what the engine is doing. Answers even when the database cannot be read."""
         control = self._control
-        with self._readers.connection() as connection:
-            counted = coverage.totals(connection)
-            stored = archived.sums(connection)
-            redacted = redactions.totals(connection)
+        warnings = () if control is None else control.notices()
+        counted, stored_bytes, redacted = (0, 0), 0, None
+        try:
+            with self._readers.connection() as connection:
+                counted = coverage.totals(connection)
+                stored_bytes = archived.sums(connection).stored_bytes
+                redacted = redactions.totals(connection) or None
+        except StorageFailure as problem:
+            text = f"{problem.title}. {problem.message}"
+            warnings = (*warnings, Notice(id=problem.code, text=text, hint=problem.hint))
         idle = IngestStatus(state="stopped", files_pending=0, bytes_pending=0)
         return Status(
             engine=EngineStatus(state="stopped", pid=None, version=__version__, uptime_s=None)
@@ -520,12 +526,12 @@ class EngineApi:
             clients=0 if control is None else control.clients(),
             paths=_shown_paths(self._paths),
             database_bytes=_size(self._paths.database),
-            archive_bytes=stored.stored_bytes,
+            archive_bytes=stored_bytes,
             sessions=counted[0],
             messages=counted[1],
-            warnings=() if control is None else control.notices(),
+            warnings=warnings,
             job=None if control is None else control.job(),
-            redacted=redacted or None,
+            redacted=redacted,
         )
 
     def coverage(self, *, by: Literal["project", "day"] | None = None, limit: int = 50, offset: int = 0) -> Coverage:

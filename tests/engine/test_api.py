@@ -59,6 +59,15 @@ def test_every_method_is_callable_by_its_name_and_unknown_names_list_them(engine
         engine.api.call("kyword_search", {})
 
 
+def test_status_answers_without_a_database_and_says_what_is_missing(paths: Paths) -> None:
+    with open_reader(paths, Settings(time_zone="UTC"), FixedClock(NOON)) as api:
+        reply = api.call("status", {})
+    assert (reply["engine"]["state"], reply["messages"]) == ("stopped", 0)
+    (warning,) = reply["warnings"]
+    assert warning["text"].startswith("Nothing is indexed yet. ")
+    assert "backscroll serve" in warning["hint"]
+
+
 def test_status_names_places_and_counts(engine: Engine) -> None:
     status = engine.api.call("status", {})
 
