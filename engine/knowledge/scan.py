@@ -13,6 +13,7 @@ import re
 import stat
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from operator import attrgetter, eq
 from typing import TYPE_CHECKING
 
@@ -35,12 +36,6 @@ _CONFLICT_COPY = re.compile(
 _NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 StatKey = tuple[int, int, int, int]
-_Path = str | bytes
-
-
-def _native(path: str) -> _Path:
-    """Return a path in the form the system takes without converting it at each call: a saving of 5 % of a scan."""
-    return os.fsencode(path) if os.name == "posix" else path
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +66,12 @@ class _Folder:
     folders: list[str] = field(default_factory=list[str])
     names: list[str] = field(default_factory=list[str])
     """Its Markdown files, in order."""
-    paths: list[_Path] = field(default_factory=list["_Path"])
-    """Full paths of those that were there when last looked at."""
+    seen: list[str] = field(default_factory=list[str])
+    """Those that were there when last looked at."""
+    seen_bytes: list[bytes] = field(default_factory=list[bytes])
+    """The same as the system takes them without converting: 5 % of a scan."""
     keys: list[StatKey] = field(default_factory=list[StatKey])
-    """What `paths` looked like, one key each."""
+    """What `seen` looked like, one key each."""
     issues: list[Issue] = field(default_factory=list[Issue])
     file_issues: list[Issue] = field(default_factory=list[Issue])
     files: dict[str, StatKey] = field(default_factory=dict[str, StatKey])
@@ -124,7 +121,7 @@ class VaultWalker:
                 continue
             self._folders[relative] = folder
             pending += (f"{relative}{name}/" for name in folder.folders)
-            if folder is known and self._looks_the_same(folder):
+            if folder is known and self._looks_the_same(relative, folder):
                 continue
             touched = True
             old = known.files if known is not None else {}
@@ -158,28 +155,38 @@ class VaultWalker:
             "Move files that are no records, or large notes, out of the vault.",
         )
 
-    @staticmethod
-    def _looks_the_same(folder: _Folder) -> bool:
+    def _looks_the_same(self, relative: str, folder: _Folder) -> bool:
+        # No step of the comparison runs in Python, and nothing is kept that the garbage collector would have to visit.
         try:
-            # No step of this runs in Python, and nothing is kept that the garbage collector would have to visit.
-            return all(map(eq, map(_KEY, map(os.lstat, folder.paths)), folder.keys))
-        except FileNotFoundError:
+            if os.stat not in os.supports_dir_fd:
+                base = os.path.join(self._vault, relative)  # noqa: PTH118 - see below
+                paths = [base + name for name in folder.seen]
+                return all(map(eq, map(_KEY, map(os.lstat, paths)), folder.keys))
+            # Names relative to the open folder save the kernel the way there: a tenth of a scan.
+            descriptor = os.open(os.path.join(self._vault, relative), os.O_RDONLY | _NO_FOLLOW)  # noqa: PTH118
+            try:
+                look = partial(os.stat, dir_fd=descriptor, follow_symlinks=False)
+                return all(map(eq, map(_KEY, map(look, folder.seen_bytes)), folder.keys))
+            finally:
+                os.close(descriptor)
+        except OSError:
+            # Gone, or no folder any more: the careful way finds out.
             return False
 
     def _stat_files(self, relative: str, folder: _Folder) -> None:
-        folder.paths, folder.keys, folder.files = [], [], {}
+        folder.seen, folder.seen_bytes, folder.keys, folder.files = [], [], [], {}
         folder.file_issues, folder.size = [], 0
         for name in folder.names:
             path = relative + name
-            full = _native(os.path.join(self._vault, path))  # noqa: PTH118 - see above
             try:
-                found = os.lstat(full)
+                found = os.lstat(os.path.join(self._vault, path))  # noqa: PTH118 - a Path costs ten times more
             except FileNotFoundError:
                 # Deleted since the folder was listed; the folder's own time will tell at the next walk.
                 folder.racy = True
                 continue
             key = stat_key(found)
-            folder.paths.append(full)
+            folder.seen.append(name)
+            folder.seen_bytes.append(os.fsencode(name))
             folder.keys.append(key)
             if not stat.S_ISREG(found.st_mode):
                 folder.file_issues.append(_not_a_file(path, found.st_mode))

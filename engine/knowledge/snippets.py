@@ -19,6 +19,9 @@ SUMMARY_UNITS = 280
 LOCATED_BYTES = 65_536
 """A body larger than this is searched and scored, but its snippet is the opening (R64)."""
 
+MATCHES_WEIGHED = 2_000
+"""Matches of one field among which the densest place is looked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
@@ -80,7 +83,7 @@ def locate(
     spans = _phrases(tokens, sought.words) if sought.phrase else _matches(tokens, set(sought.words))
     if not spans:
         return None
-    places = [(len(data[:start].decode()), len(data[:stop].decode()), word) for start, stop, word in spans[:2_000]]
+    places = _in_characters(data, spans[:MATCHES_WEIGHED])
     first, last = _densest(places, units)
     begin, end = places[first][0], places[last][1]
     piece_units = utf16_length(text[begin:end])
@@ -100,6 +103,20 @@ def summary_of(authored: str | None, body: str) -> str | None:
         if text:
             return cut_utf16(text, SUMMARY_UNITS)
     return None
+
+
+def _in_characters(data: bytes, spans: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Return spans of UTF-8 bytes as spans of characters; one pass, because a body may hold thousands of matches."""
+    found: list[tuple[int, int, str]] = []
+    at, count = 0, 0
+    for start, stop, word in spans:
+        if start < at:
+            # Phrases may overlap.
+            at, count = 0, 0
+        begin = count + len(data[at:start].decode())
+        at, count = start, begin
+        found.append((begin, begin + len(data[start:stop].decode()), word))
+    return found
 
 
 def _matches(tokens: Sequence[Token], words: set[str]) -> list[tuple[int, int, str]]:
