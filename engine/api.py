@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from engine import __version__
 from engine.arguments import LIMIT_CAP, OPERATIONS, validate
+from engine.checkup import vault_problems
 from engine.core import when
 from engine.core.errors import EngineNotRunning, InvalidArgument, StorageFailure
 from engine.core.models import (
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from engine.core.clock import Clock
-    from engine.core.models import ForgetReply, Job, Mode, PruneReply, RestoreReply
+    from engine.core.models import DoctorReply, Finding, ForgetReply, Job, Mode, PruneReply, RestoreReply
     from engine.core.paths import Paths
     from engine.core.settings import Settings
     from engine.safekeeping import Safekeeping
@@ -79,7 +80,7 @@ _FILTERS = (
     "project", "when", "date_from", "date_to", "include_low_signal", "include_sidechains", "role", "kind", "tool",
     "session", "include_current",
 )  # fmt: skip
-_LONG = frozenset({"prune"})
+_LONG = frozenset({"doctor", "prune"})
 """Calls that report progress and can be cancelled."""
 _NO_CALLER = Caller()
 _OPERATIONS = {**OPERATIONS, **KNOWLEDGE_TOOLS}
@@ -252,6 +253,9 @@ class EngineApi:
             return self._call_knowledge(method, arguments, caller)
         if method in _LONG:
             work = Work(progress or _no_progress, cancelled or threading.Event())
+            if method == "doctor":
+                fix, deep = arguments.get("fix", False), arguments.get("deep", False)
+                return to_wire(self.doctor(fix=fix, deep=deep, work=work))
             return to_wire(self._call_prune(arguments, caller, work))
         known = self._calls.get(method)
         if known is None:
@@ -456,6 +460,35 @@ class EngineApi:
             number = scope.session_number(connection, session_id)
             found = reading.sessions_by_id(connection, [number])[number].session_id
             return self._keeper.restore(connection, number, found, to)
+
+    # Keeping ---------------------------------------------------------------------------------------------------
+
+    def doctor(
+        self, *, fix: bool = False, deep: bool = False, work: Work | None = None, outside: Sequence[Finding] = ()
+    ) -> DoctorReply:
+        """Look at everything, and with `fix` mend what can be mended. Answers even when the database is damaged.
+
+        Args:
+            fix: Mend.
+            deep: Verify the whole archive instead of a sample.
+            work: Progress and cancelling.
+            outside: What the desktop found (hotkey, tray).
+
+        Raises:
+            EngineError: There is no engine to mend with, or it was cancelled.
+        """
+        work = work or Work(_no_progress, threading.Event())
+        return self._keeper.doctor(
+            fix=fix,
+            deep=deep,
+            knowledge=self._vault_problems if self.knowledge.exists() else None,
+            progress=work.progress,
+            cancelled=work.cancelled,
+            outside=outside,
+        )
+
+    def _vault_problems(self) -> tuple[str, ...]:
+        return vault_problems(self.knowledge.check())
 
     # Taking out ------------------------------------------------------------------------------------------------
 

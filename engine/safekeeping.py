@@ -12,24 +12,29 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from engine.archive.archiver import Archiver
 from engine.archive.reader import ArchiveReader
+from engine.checkup import ArchiveSight, ClaudeSight, stop_when
 from engine.core.errors import EngineNotRunning, NotFound, StorageFailure
 from engine.core.models import RestoredFile, RestoreReply
 from engine.maintenance.backup import Backups
+from engine.maintenance.checks import CheckUp
+from engine.maintenance.doctor import doctor
 from engine.maintenance.prune import Pruner, PruneRequest
 from engine.maintenance.removals import FILE_NAME, Removals
 from engine.maintenance.screen import Screen
-from engine.store import pruning
+from engine.store import coverage, pruning, upkeep
 from engine.transcripts.discovery import identify
+from engine.transcripts.redaction import RULES_VERSION
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
     from zoneinfo import ZoneInfo
 
     from engine.core.clock import Clock
-    from engine.core.models import ForgetReply, PruneReply
+    from engine.core.models import DoctorReply, Finding, ForgetReply, PruneReply
     from engine.core.paths import Paths
     from engine.core.settings import Settings
+    from engine.maintenance.checks import EngineView
     from engine.store.connection import Connection, ReaderPool
     from engine.store.writer import StoreWriter
     from engine.transcripts.discovery import Root
@@ -69,6 +74,8 @@ class Safekeeping:
         is_reading: Callable[[], bool],
     ) -> None:
         self._paths = paths
+        self._settings = settings
+        self._engine: EngineView | None = None
         self._clock = clock
         self._zone = zone
         self._readers = readers
@@ -165,6 +172,62 @@ class Safekeeping:
         if self._writer is None:
             raise EngineNotRunning("No engine is running", "", "Start it with `backscroll` or `backscroll serve`.")
         return self._writer
+
+    # Doctor ------------------------------------------------------------------------------------------------------
+
+    def begin(self, engine: EngineView) -> None:
+        """Take note of the engine that now runs, and of the setting that replaces secrets."""
+        self._engine = engine
+        self._need_writer().write(self._note_setting)
+
+    def renewed(self) -> None:
+        """Take note of a database that was just made."""
+        if self.archiver is not None:
+            self.archiver.forget_rows()
+        self._need_writer().write(self._note_setting)
+
+    def _note_setting(self, connection: Connection) -> None:
+        if not self._settings.privacy_redact:
+            upkeep.note_redaction(connection, 0)
+        elif not coverage.chunk_count(connection):
+            upkeep.note_redaction(connection, RULES_VERSION)
+
+    def unredacted(self, connection: Connection) -> bool:
+        """Return True when secrets should be replaced and part of the index was made without."""
+        return self._settings.privacy_redact and upkeep.redacted_with(connection) < RULES_VERSION
+
+    def doctor(
+        self,
+        *,
+        fix: bool,
+        deep: bool,
+        knowledge: Callable[[], tuple[str, ...]] | None,
+        progress: Callable[[int, int | None, str], None],
+        cancelled: threading.Event,
+        outside: Sequence[Finding] = (),
+    ) -> DoctorReply:
+        """Look at everything, and mend what can be mended when asked.
+
+        Raises:
+            EngineNotRunning: There is no engine to mend with.
+            Cancelled: It was cancelled between two steps.
+        """
+        if fix:
+            self._need_writer()
+        checkup = CheckUp(
+            self._paths,
+            self._settings,
+            self._clock,
+            self._readers.connection,
+            self._writer,
+            self.backups,
+            ArchiveSight(self.stored, self.archiver),
+            self._engine,
+            ClaudeSight(self._paths, self._clock),
+            knowledge,
+            deep,
+        )
+        return doctor(checkup, fix=fix, step=stop_when(cancelled, progress), outside=outside)
 
     # Restore -----------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from engine import __version__
 from engine.api import EngineApi
+from engine.checkup import EngineSight
 from engine.core.errors import EngineAlreadyRunning, StorageFailure
 from engine.core.events import (
     ChunksAdded,
@@ -227,6 +228,7 @@ class Engine:
             ) from exc
         try:
             self._writer.start()
+            self._keeper.begin(self._sight())
             self._remember_roots()
             if watch:
                 self._begin("engine-ingest", self._ingestor.run)
@@ -388,6 +390,18 @@ class Engine:
         elif self.has_window:
             self.events.publish(WindowRequested("show" if method == "show_window" else "toggle"))
         return {"window": self.has_window, "pid": os.getpid()}
+
+    def _sight(self) -> EngineSight:
+        return EngineSight(
+            ingestor=self._ingestor,
+            watcher=self._watcher,
+            embedding=self._embedding,
+            writer=self._writer,
+            readers=self._readers,
+            roots=lambda: existing_roots(self._roots()),
+            workers=self._workers,
+            on_new=self._keeper.renewed,
+        )
 
     def _back_up_for_migration(self) -> None:
         self._keeper.backups.make("migration")

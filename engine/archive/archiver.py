@@ -13,10 +13,10 @@ import os
 import threading
 import time
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final
 
-from engine.archive.file import DAMAGED_SUFFIX, Extent, StoredShorter, append, join, repair
+from engine.archive.file import DAMAGED_SUFFIX, Extent, StoredShorter, append, cut_damage, join, repair
 from engine.archive.frames import FRAME_BYTES, DamagedFrame, frame_at, frames
 from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remember_root
 from engine.archive.sources import Source, allowed_end, sources
@@ -27,7 +27,6 @@ from engine.transcripts.discovery import identify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from pathlib import Path
 
     from engine.core.clock import Clock
     from engine.store.writer import StoreWriter
@@ -296,6 +295,12 @@ class Archiver:
         if batch:
             self._writer.write(lambda c: archived.put_rows(c, batch))
 
+    def forget_rows(self) -> None:
+        """Take the table anew: it was replaced."""
+        with self._lock:
+            self._unsaved.clear()
+            self._rows = None
+
     # Taking out --------------------------------------------------------------------------------------------------
 
     def remove(self, sessions: Collection[str], places: Collection[tuple[str, str]]) -> int:
@@ -334,6 +339,29 @@ class Archiver:
         row = rows[label, path]
         place = place_of(self._folder, Stored(row.label, row.path, row.generation))
         self._note(rows, _with(row, repair(place, row.stored), size=0, mtime_ns=0))
+
+    def mend(self) -> None:
+        """Cut damage off files whose source still holds what is lost, after a copy was kept; a pass stores it again.
+
+        Where the source is gone nothing is cut: the frames behind the damage can still be read.
+
+        Raises:
+            OSError: The disk refused.
+        """
+        with self._lock:
+            rows = self._known()
+            labels = dict(self._writer.write(files.roots).values())
+            paths = {label: path for path, label in labels.items()}
+            for row in list(rows.values()):
+                source = paths.get(row.label)
+                if row.state != KEPT or source is None or Source.at(Path(source), row.path) is None:
+                    continue
+                place = place_of(self._folder, Stored(row.label, row.path, row.generation))
+                extent = cut_damage(place) if place.exists() else None
+                if extent is not None:
+                    self._note(rows, _with(row, extent, size=0, mtime_ns=0))
+            self._save()
+            self._rows = None
 
     def _join_quiet(self, rows: dict[tuple[str, str], ArchivedRow], stopping: threading.Event | None) -> None:
         before_ns = int((self._clock.now() - QUIET_S) * 1e9)

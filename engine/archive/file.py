@@ -124,16 +124,44 @@ def repair(place: Path, recorded: int) -> Extent:
         if size == extent.stored:
             return extent
         if extent.stored < recorded or _holds_frame(file, extent.stored):
-            aside = place.with_name(f"{place.name}{DAMAGED_SUFFIX}")
-            if not aside.exists():
-                with aside.open("xb") as copy:
-                    aside.chmod(0o600)
-                    _copy(file, copy, size)
-                    copy.flush()
-                    os.fsync(copy.fileno())
+            _keep_copy(place, file, size)
         file.truncate(extent.stored)
         os.fsync(file.fileno())
     return extent
+
+
+def cut_damage(place: Path) -> Extent | None:
+    """Cut a file before its first damaged frame, after a copy was kept, and return what is left; None when it is whole.
+
+    Raises:
+        OSError: The file cannot be read or written.
+    """
+    with place.open("r+b", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        whole: list[Frame] = []
+        for frame in frames(file, size):
+            if not _is_whole(file, frame):
+                break
+            whole.append(frame)
+        last = whole[-1] if whole else None
+        end = 0 if last is None else last.next_position
+        if end == size:
+            return None
+        _keep_copy(place, file, size)
+        file.truncate(end)
+        os.fsync(file.fileno())
+    return Extent() if last is None else Extent(last.end, end, len(whole), last)
+
+
+def _keep_copy(place: Path, file: IO[bytes], size: int) -> None:
+    aside = place.with_name(f"{place.name}{DAMAGED_SUFFIX}")
+    if aside.exists():
+        return
+    with aside.open("xb") as copy:
+        aside.chmod(0o600)
+        _copy(file, copy, size)
+        copy.flush()
+        os.fsync(copy.fileno())
 
 
 def _holds_frame(file: IO[bytes], position: int) -> bool:

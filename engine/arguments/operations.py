@@ -186,7 +186,7 @@ _ALL: Final = (
     Operation("knowledge_check", {"giveUp": _text()}),
     Operation("pause", {"seconds": {"type": "integer", "minimum": 1, "maximum": 31_536_000}}),
     Operation("resume"),
-    Operation("doctor", {"fix": _flag()}),
+    Operation("doctor", {"fix": _flag(), "deep": _flag()}),
     Operation("forget", {"session_id": _text()}, ("session_id",)),
     Operation("restore", {"session_id": _text(), "to": _text()}, ("session_id", "to")),
     Operation(

@@ -100,7 +100,7 @@ def _read(file: Path) -> dict[str, Removed]:
             key: Removed(int(each["before_ms"]), bool(each["archive"]))
             for key, each in cast("dict[str, dict[str, Any]]", value["sessions"]).items()
         }
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
         raise StorageFailure(

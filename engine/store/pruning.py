@@ -189,8 +189,8 @@ def _hand_over(connection: apsw.Connection, session: int) -> None:
         connection.execute("DELETE FROM copies WHERE file_id = ? AND offset = ? AND part = ?", place)
         connection.execute("DELETE FROM copies WHERE message_id = ? AND session_id = ?", (message, session))
         connection.execute(
-            """UPDATE chunks SET (session_id, time_ms) =
-                 (SELECT m.session_id, m.time_ms FROM messages m WHERE m.id = chunks.message_id) WHERE message_id = ?""",
+            """UPDATE chunks SET (session_id, time_ms) = (
+                 SELECT m.session_id, m.time_ms FROM messages m WHERE m.id = chunks.message_id) WHERE message_id = ?""",
             (message,),
         )
 

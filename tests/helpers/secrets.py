@@ -81,7 +81,7 @@ def secrets(seed: int) -> list[tuple[str, str, str]]:
     add("sendgrid", "S" + "G." + m.text(URL_SAFE, 22) + "." + m.text(URL_SAFE, 43))
     add("mailgun", "key" + "-" + m.text(HEX, 32), "api:{}")
     add("mailchimp", m.text(HEX, 32) + "-us" + "12", "MAILCHIMP: {}")
-    add("npm", "np" + "m_" + m.text(LETTERS, 36), "//registry.npmjs.org/:_authToken={}")
+    add("npm", "np" + "m_" + m.text(LETTERS, 36), "//npm.acme.dev/:_authToken={}")
     add("pypi", "py" + "pi-AgEIcHlwaS5vcmc" + m.text(URL_SAFE, 150), "TWINE_PASSWORD={}")
     add("rubygems", "ruby" + "gems_" + m.text(HEX, 48))
     add("docker", "dc" + "kr_pat_" + m.text(URL_SAFE, 27))
@@ -189,7 +189,7 @@ def harmless(seed: int) -> list[str]:
         "input_tokens=12345678, output_tokens=87654321", "tokenizer: bert-base-uncased-v2",
         "the secret is to write small functions", "secretKeyRef:\n  name: app-secrets\n  key: token",
         "postgres://postgres:postgres@localhost:5432/test", "https://user:password@host/path", "http://localhost:8080/a@b",
-        "https://registry.npmjs.org/@types/node", "git@github.com:acme/shop.git", "ssh://git@github.com/acme/shop.git",
+        "https://npm.acme.dev/@types/node", "git@github.com:acme/shop.git", "ssh://git@github.com/acme/shop.git",
         "Authorization: Bearer <token>", "Authorization: Bearer $TOKEN", "Bearer authentication is described in RFC 6750",
         "-H 'Authorization: Bearer YOUR_API_KEY_HERE'", "api_key = 'your-api-key-here'", "API_KEY=xxxxxxxxxxxxxxxxxxxx",
         "AKIAIOSFODNN7 is how an access key begins", "sk-ant-... is what Anthropic's keys look like",

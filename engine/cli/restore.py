@@ -1,0 +1,33 @@
+"""`backscroll restore`: writes a session's files back as Claude Code wrote them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from engine.cli import options, words
+from engine.cli.access import access_of
+from engine.cli.output import Output
+from engine.cli.safe import one_line
+
+
+def restore(
+    ctx: typer.Context,
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="Id or unique prefix.")],
+    *,
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="A folder; nothing in it is overwritten.")],
+    as_json: options.AsJson = False,
+) -> None:
+    """Write a session's files back, byte for byte."""
+    output = Output(as_json=as_json)
+    with access_of(ctx).front() as front:
+        reply = front.call("restore", {"session_id": session, "to": str(Path.cwd() / to)})
+    if as_json:
+        output.json(reply)
+        return
+    for each in reply["files"]:
+        output.show(Text(f"{words.size(each['bytes'])}  {one_line(each['file'])}  (from the {each['source']})"))
+    output.say(f"{words.count(len(reply['files']), 'file')} in {to}.")

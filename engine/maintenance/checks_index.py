@@ -1,0 +1,203 @@
+"""Checks of what is in the database: schema, words, vectors, secrets, and how far transcripts were read."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.maintenance.checks import Check, CheckUp, Fix, Outcome, Step, ok, plural
+from engine.store import coverage, generations, pruning, upkeep
+from engine.store.migrations import MIGRATIONS, schema_version
+from engine.transcripts.redaction import RULES_VERSION
+
+SHOWN: Final = 3
+"""Files named in a finding."""
+
+
+def schema(checkup: CheckUp) -> Outcome:
+    """Look whether the tables are this program's."""
+    with checkup.read() as connection:
+        version = schema_version(connection)
+    newest = MIGRATIONS[-1].version
+    if version == newest:
+        return ok(f"Schema version {version}.")
+    return Outcome(
+        "warning",
+        f"The index has schema version {version}, this program wants {newest}.",
+        "It is brought up to date when the engine starts." if version < newest else "A newer Backscroll wrote it.",
+    )
+
+
+def words(checkup: CheckUp) -> Outcome:
+    """Look whether every chunk can be found by its words."""
+    with checkup.read() as connection:
+        missing, extra = upkeep.chunks_without_words(connection), upkeep.words_without_chunk(connection)
+        chunks = coverage.chunk_count(connection)
+    inside = None if checkup.writer is None else checkup.writer.write(upkeep.integrity_of_words)
+    if not (missing or extra or inside):
+        return ok(f"{plural(chunks, 'chunk')} can be found by their words.")
+    return Outcome(
+        "error",
+        f"{plural(missing, 'chunk')} cannot be found by words, {plural(extra, 'entry', 'entries')} lead nowhere"
+        + (f"; inside: {inside}." if inside else "."),
+        "Searches miss what is there.",
+        Fix("Makes the word index anew from the indexed texts.", 30, _rebuild_words, changes_database=True),
+    )
+
+
+def _rebuild_words(checkup: CheckUp, step: Step) -> None:
+    if checkup.writer is not None:
+        checkup.writer.write(
+            lambda c: upkeep.rebuild_words(c, lambda done, total: step(done, total, "Rebuilding the word index")),
+            transaction=False,
+        )
+
+
+def vectors(checkup: CheckUp) -> Outcome:
+    """Look whether vectors and chunks agree."""
+    with checkup.read() as connection:
+        gaps = upkeep.vector_gaps(connection)
+        current = generations.answering(connection)
+        count = 0 if current is None else generations.embedding_counts(connection, current.id).vectors
+    if not gaps.any:
+        return ok(f"{plural(count, 'vector')}, each with its chunk.")
+    return Outcome(
+        "warning",
+        f"{plural(gaps.without_chunk, 'vector')} without a chunk, {plural(gaps.missing, 'embedded chunk')} without a "
+        f"vector, {gaps.bits:,} vectors out of step with their codes.",
+        "Search by meaning misses these.",
+        Fix("Deletes what belongs to nothing and embeds the rest again.", 31, _mend_vectors, changes_database=True),
+    )
+
+
+def _mend_vectors(checkup: CheckUp, _step: Step) -> None:
+    if checkup.writer is not None:
+        checkup.writer.write(upkeep.mend_vectors)
+
+
+def extension(checkup: CheckUp) -> Outcome:
+    """Look whether the vector extension loads."""
+    with checkup.read() as connection:
+        version = upkeep.extension_version(connection)
+    if version is not None:
+        return ok(f"sqlite-vec {version}.")
+    return Outcome("error", "The vector extension is not loaded.", "Search by meaning cannot work. Install again.")
+
+
+def secrets(checkup: CheckUp) -> Outcome:
+    """Look whether secrets were replaced in everything that is indexed."""
+    if not checkup.settings.privacy_redact:
+        return Outcome(
+            "info",
+            "Secrets are not replaced (privacy.redact is off).",
+            "Keys and passwords in your history can be found.",
+        )
+    with checkup.read() as connection:
+        version = upkeep.redacted_with(connection)
+        chunks = coverage.chunk_count(connection)
+    if version >= RULES_VERSION or not chunks:
+        return ok("Secrets of known shapes are replaced in everything that is indexed.")
+    return Outcome(
+        "warning",
+        "Part of the index was made before secrets were replaced, or with older rules.",
+        "Keys and passwords in it can be found, and are embedded. Replies are redacted all the same.",
+        Fix(
+            "Replaces them in every indexed text, and clears what is left of them.", 50, _redact, changes_database=False
+        ),
+    )
+
+
+def _redact(checkup: CheckUp, step: Step) -> None:
+    writer = checkup.writer
+    if writer is None:
+        return
+    replaced = writer.write(
+        lambda c: upkeep.redact_everything(c, lambda done, total: step(done, total, "Looking for secrets")),
+        transaction=False,
+    )
+    if replaced:
+        writer.write(
+            lambda c: pruning.give_back_space(c, lambda what: step(0, None, what), compact=False), transaction=False
+        )
+        checkup.backups.renew()
+
+
+def transcripts(checkup: CheckUp) -> Outcome:
+    """Look whether every transcript on disk was read to its end."""
+    if checkup.engine is None:
+        return Outcome("info", "The engine does not run.", "It reads new transcripts within seconds when it does.")
+    never, unread = checkup.engine.behind()
+    if not (never or unread):
+        return ok("Every transcript on disk is indexed to its end.")
+    if pending := checkup.engine.pending():
+        return Outcome("info", f"{plural(pending, 'transcript')} are being read now.", "Search shows what is done.")
+    return Outcome(
+        "warning",
+        f"{plural(never, 'transcript')} were never read, {plural(unread, 'one has', 'have')} an unread end.",
+        "Searches miss what is in them.",
+        Fix("Reads them now.", 70, lambda c, step: None if c.engine is None else c.engine.catch_up(step)),
+    )
+
+
+def unreadable(checkup: CheckUp) -> Outcome:
+    """Say which files and lines could not be read."""
+    with checkup.read() as connection:
+        counted = coverage.counts(connection)
+        named = coverage.problems(connection, SHOWN)
+    if not (counted.files_unreadable or counted.damaged):
+        salvaged = f" {plural(counted.salvaged, 'damaged line')} could be saved." if counted.salvaged else ""
+        return ok(f"All files and lines could be read.{salvaged}")
+    first = ", ".join(each[0].rsplit("/", 1)[-1] + (f" line {each[2]}" if each[2] else "") for each in named)
+    return Outcome(
+        "warning" if counted.files_unreadable else "info",
+        f"{plural(counted.files_unreadable, 'file')} and {plural(counted.damaged, 'line')} could not be read: {first}.",
+        "They were damaged when they were written. `backscroll coverage` lists them; the archive keeps them as they are.",
+    )
+
+
+def only_here(checkup: CheckUp) -> Outcome:
+    """Say of how many transcripts only the index is left."""
+    with checkup.read() as connection:
+        lost = upkeep.gone_without_copy(connection)
+    if not lost:
+        return ok("Every transcript that is gone from disk is archived.")
+    return Outcome(
+        "info",
+        f"{plural(lost, 'transcript')} are gone from disk and were never archived.",
+        "Their text is in the index alone, long outputs shortened, and a rebuild cannot bring them back.",
+    )
+
+
+def backlog(checkup: CheckUp) -> Outcome | None:
+    """Look whether search by meaning covers everything."""
+    if checkup.engine is None:
+        return None
+    status = checkup.engine.embedding()
+    if status.state == "off":
+        return Outcome("info", status.reason or "Search by meaning is off.", "Only words are searched.")
+    if status.state == "failed":
+        return Outcome(
+            "error",
+            f"The embedding model does not work: {status.reason or 'no reason given'}",
+            "Search by meaning is off, words only. Installing Backscroll again brings the model back.",
+        )
+    if not status.backlog:
+        return ok("Everything is embedded.")
+    return Outcome(
+        "info",
+        f"{plural(status.backlog, 'chunk')} wait to be embedded.",
+        "Search by meaning does not know them yet. It goes on by itself.",
+        Fix("Embeds them now.", 90, lambda c, step: None if c.engine is None else c.engine.embed_all(step)),
+    )
+
+
+INDEX_CHECKS: Final = (
+    Check("schema", "Version of the index", schema, needs_database=True),
+    Check("extension", "Vector extension", extension, needs_database=True),
+    Check("words", "Search by words", words, needs_database=True),
+    Check("vectors", "Search by meaning", vectors, needs_database=True),
+    Check("secrets", "Secrets", secrets, needs_database=True),
+    Check("transcripts", "Transcripts", transcripts, needs_database=True),
+    Check("unreadable", "Unreadable files", unreadable, needs_database=True),
+    Check("only_here", "Transcripts without a copy", only_here, needs_database=True),
+    Check("backlog", "Embedding", backlog, needs_database=True),
+)
