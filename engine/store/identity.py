@@ -108,7 +108,8 @@ class Identities:
             owner = self.owner(first)
             for other in rest:
                 owner = self._merge(owner, self.owner(other)) or owner
-            return owner
+            is_renamed = owner.file != self.file and self._times(owner.message).keys() != {key}
+            return self._with_ancestors(owner, message) if is_renamed else owner
         if message.fingerprint not in self._elsewhere:
             return None
         self.flush()
@@ -151,26 +152,28 @@ class Identities:
     # Making one of two -----------------------------------------------------------------------------------------
 
     def _with_ancestors(self, owner: Place, message: ParsedMessage) -> Place:
-        """Walk up from a recognised answer: what it answers was said before, too, if it reads the same."""
-        parent_uuid = message.parent_uuid
-        mine = None if parent_uuid is None else self.places.with_key(message_key(parent_uuid))
+        """Walk up from a message that has other uuids elsewhere: what it answers, if it reads the same, is the same."""
+        parent = None if message.parent_uuid is None else message_key(message.parent_uuid)
         theirs = self._parents(owner)
-        while mine is not None and mine.message not in theirs:
-            same = next((each for each in theirs.values() if each.fingerprint == mine.fingerprint), None)
-            one = None if same is None else self._merge(same, mine)
-            if one is None:
+        while parent is not None and (one := self.places.with_key(parent)) is not None:
+            alike = [each for each in theirs if each.fingerprint == one.fingerprint]
+            merges = len(self.merged)
+            for each in alike:
+                other = self.owner(self.current(each.message))
+                if other.message != one.message:
+                    one = self._merge(other, one) or one
+            if len(self.merged) == merges:
                 break
-            mine_parent = self._parent_here(one.message)
+            parent = self._parent_here(one.message)
             theirs = self._parents(one)
-            mine = None if mine_parent is None else self.places.with_key(mine_parent)
         return self.owner(self.current(owner.message))
 
-    def _parents(self, owner: Place) -> dict[int, Place]:
-        """Return what a message answers in the files where it stands beside this one, by number."""
+    def _parents(self, owner: Place) -> list[Place]:
+        """Return what a message answers in the files where it stands beside this one."""
         keys = {owner.parent} if owner.file != self.file else set[int | None]()
         keys.update(parent for file, _, _, parent, _ in self.places.others(owner.message) if file != self.file)
-        found = [self.places.with_key(key) for key in keys if key is not None]
-        return {each.message: each for each in found if each is not None}
+        found = [self.places.with_key(key) for key in sorted(key for key in keys if key is not None)]
+        return [each for each in found if each is not None]
 
     def _parent_here(self, message: int) -> int | None:
         """Return the key of what a message answers in this file."""
