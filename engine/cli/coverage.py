@@ -32,7 +32,7 @@ class Grouping(StrEnum):
 def coverage(
     ctx: typer.Context,
     *,
-    by: Annotated[Grouping | None, typer.Option("--by", help="Split by project or by day.")] = None,
+    by: Annotated[Grouping | None, typer.Option("--by", metavar="G", help="Split by project or day.")] = None,
     limit: options.Limit = None,
     offset: options.Offset = None,
     as_json: options.AsJson = False,

@@ -27,7 +27,7 @@ def export(
     session: Annotated[str, typer.Argument(metavar="SESSION", help="Id or unique prefix.")],
     *,
     form: Annotated[
-        Format, typer.Option("--format", "-f", help="For people, or the lines as they were.")
+        Format, typer.Option("--format", "-f", metavar="F", help="markdown, or jsonl: the lines as they were.")
     ] = Format.MARKDOWN,
     file: Annotated[Path | None, typer.Option("--output", "-o", help="Into this file instead of the terminal.")] = None,
     as_json: options.AsJson = False,

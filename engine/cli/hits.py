@@ -67,7 +67,7 @@ def search_footer(reply: dict[str, Any]) -> Iterator[tuple[str, str]]:
     How it was made, of how much of the history, what it left out, how to go on.
     """
     shown, total = len(reply["hits"]), reply["total"]
-    of_what = f" {one_line(reply['total_is'])}" if reply.get("total_is") else ""
+    of_what = f" {one_line(reply['total_is'])}" if reply.get("total_is") and total > shown else ""
     mode, coverage = reply["mode"], reply["coverage"]
     made = mode["realised"]
     if mode["realised"] != mode["requested"]:

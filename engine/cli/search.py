@@ -33,7 +33,10 @@ def search(
     ctx: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help='Words; "quoted words" are a phrase.')],
     *,
-    mode: Annotated[SearchMode, typer.Option("--mode", "-m", help="By words, by meaning, or both.")] = DEFAULT_MODE,
+    mode: Annotated[
+        SearchMode,
+        typer.Option("--mode", "-m", metavar="MODE", help="hybrid (both), keyword (words) or semantic (meaning)."),
+    ] = DEFAULT_MODE,
     project: options.Project = None,
     when: options.When = None,
     date_from: options.DateFrom = None,

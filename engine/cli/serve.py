@@ -39,7 +39,7 @@ def serve(
     *,
     once: Annotated[bool, typer.Option("--once", help="Index everything there is, then end.")] = False,
     until: Annotated[
-        Until, typer.Option("--until", help="With --once: keyword ends when everything can be found by its words.")
+        Until, typer.Option("--until", metavar="U", help="With --once: keyword (found by its words is enough) or all.")
     ] = Until.ALL,
     no_embed: Annotated[bool, typer.Option("--no-embed", help="Leave search by meaning off.")] = False,
     on_demand: Annotated[

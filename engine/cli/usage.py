@@ -32,22 +32,32 @@ class Grouping(StrEnum):
     BLOCK = "block"
 
 
+_Counted = tuple[tuple[str, tuple[str, ...]], ...]
+"""Names of columns with the fields that are summed in them."""
+
 ENOUGH_FOR_A_NAME = 28
 """Columns that a session's title or a project's path should have before numbers are shown to the last digit."""
 
-_COLUMNS = (
-    ("Input", "input_tokens"),
-    ("Output", "output_tokens"),
-    ("Cache 5 min", "cache_write_5m_tokens"),
-    ("Cache 1 h", "cache_write_1h_tokens"),
-    ("Cache read", "cache_read_tokens"),
+_SEPARATE = (
+    ("Input", ("input_tokens",)),
+    ("Output", ("output_tokens",)),
+    ("Cache 5 min", ("cache_write_5m_tokens",)),
+    ("Cache 1 h", ("cache_write_1h_tokens",)),
+    ("Cache read", ("cache_read_tokens",)),
+)
+_TOGETHER = (
+    *_SEPARATE[:2],
+    ("Cache write", ("cache_write_5m_tokens", "cache_write_1h_tokens")),
+    _SEPARATE[-1],
 )
 
 
 def usage(
     ctx: typer.Context,
     *,
-    by: Annotated[Grouping, typer.Option("--by", help="What a row is.")] = Grouping.DAY,
+    by: Annotated[
+        Grouping, typer.Option("--by", metavar="G", help="day, week, month, model, session, project or block.")
+    ] = Grouping.DAY,
     when: options.When = None,
     date_from: options.DateFrom = None,
     date_to: options.DateTo = None,
@@ -85,18 +95,21 @@ def _more(reply: dict[str, Any]) -> str | None:
 
 
 def table_of(reply: dict[str, Any], by: Grouping, output: Output) -> Table:
-    """Return rows and totals as a table; with round numbers where whole ones would take the room of the names."""
-    columns = (
-        Column(by.value.capitalize(), gives_way=True, is_path=by is Grouping.PROJECT),
-        *(Column(name, right=True) for name, _ in _COLUMNS),
-        Column("Cost", right=True),
-    )
+    """Return rows and totals as a table; with rounded numbers, then fewer, where they would crowd out the names."""
     labels = [Text(_label(row, by, output), style="place") for row in reply["rows"]]
-    for exact in (True, False):
-        rows = [[label, *_numbers(row, "", exact)] for label, row in zip(labels, reply["rows"], strict=True)]
-        rows.append([Text("Total", style="bold"), *_numbers(reply["totals"], "bold", exact)])
-        widest = max(label.cell_len for label in labels)
-        if room_for(columns, rows, output.width)[0] >= min(widest, ENOUGH_FOR_A_NAME):
+    enough = min(max(label.cell_len for label in labels), ENOUGH_FOR_A_NAME)
+    for counted, exact in ((_SEPARATE, True), (_SEPARATE, False), (_TOGETHER, False)):
+        columns = (
+            Column(by.value.capitalize(), gives_way=True, is_path=by is Grouping.PROJECT),
+            *(Column(name, right=True) for name, _ in counted),
+            Column("Cost", right=True),
+        )
+        rows = [[label, *_numbers(row, counted, exact)] for label, row in zip(labels, reply["rows"], strict=True)]
+        totals = _numbers(reply["totals"], counted, exact)
+        rows.append([Text("Total"), *totals])
+        for cell in rows[-1]:
+            cell.stylize("bold")
+        if room_for(columns, rows, output.width)[0] >= enough:
             break
     return fitted(columns, rows, output.width)
 
@@ -109,13 +122,12 @@ def round_number(count: int) -> str:
     return str(count)
 
 
-def _numbers(row: dict[str, Any], style: str, exact: bool) -> list[Text]:  # noqa: FBT001 - of this file only
+def _numbers(row: dict[str, Any], counted: _Counted, exact: bool) -> list[Text]:  # noqa: FBT001 - of this file only
     cost = money(row["cost_usd"])
     if row["unpriced_calls"] and not isinstance(row["cost_usd"], str):
         cost += " +?"
-    counts = [row[key] for _, key in _COLUMNS]
-    shown = [f"{count:,}" if exact else round_number(count) for count in counts]
-    return [Text(each, style=style) for each in (*shown, cost)]
+    counts = [sum(row[key] for key in keys) for _, keys in counted]
+    return [Text(f"{count:,}" if exact else round_number(count)) for count in counts] + [Text(cost)]
 
 
 def _label(row: dict[str, Any], by: Grouping, output: Output) -> str:

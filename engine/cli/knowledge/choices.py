@@ -38,16 +38,17 @@ class DateField(StrEnum):
         return f"{self}_at"
 
 
-KindOption = Annotated[Kind | None, typer.Option("--kind", help="Only pages, claims or relationships.")]
+KindOption = Annotated[Kind | None, typer.Option("--kind", metavar="K", help="Only page, claim or relationship.")]
 TypeOption = Annotated[
     str | None, typer.Option("--type", "-t", metavar="T", help="Only of this type: decision, meeting, person…")
 ]
 TagOption = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="Only with this tag, exactly.")]
 LifecycleOption = Annotated[
-    Lifecycle | None, typer.Option("--lifecycle", help="Also, or only, superseded records (default active).")
+    Lifecycle | None, typer.Option("--lifecycle", metavar="L", help="active (the default), superseded or all.")
 ]
 FieldOption = Annotated[
-    DateField | None, typer.Option("--field", help="The date that counts (default: when it occurred).")
+    DateField | None,
+    typer.Option("--field", metavar="F", help="The date that counts: occurred (default), recorded, updated, due."),
 ]
 FullOption = Annotated[bool, typer.Option("--full", help="With file, attribution and evidence.")]
 LimitOption = Annotated[int | None, typer.Option("--limit", "-n", metavar="N", help="At most so many (20, up to 50).")]

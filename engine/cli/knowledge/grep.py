@@ -29,7 +29,9 @@ def grep(
     ctx: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Whole words; case and accents do not matter.")],
     *,
-    mode: Annotated[Words, typer.Option("--mode", "-m", help="Every word, any of them, or as a phrase.")] = Words.ALL,
+    mode: Annotated[
+        Words, typer.Option("--mode", "-m", metavar="MODE", help="all words, any of them, or as a phrase.")
+    ] = Words.ALL,
     kind: choices.KindOption = None,
     of_type: choices.TypeOption = None,
     tag: choices.TagOption = None,

@@ -41,7 +41,9 @@ def records(
     kind: choices.KindOption = None,
     of_type: choices.TypeOption = None,
     tag: choices.TagOption = None,
-    lifecycle: Annotated[Standing | None, typer.Option("--lifecycle", help="Only these (default all).")] = None,
+    lifecycle: Annotated[
+        Standing | None, typer.Option("--lifecycle", metavar="L", help="Only active, superseded, withdrawn or merged.")
+    ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", metavar="N", help="At most so many (50, up to 100).")
     ] = None,

@@ -79,17 +79,20 @@ def test_no_usage_is_exit_code_1_and_notes_are_said(backscroll: Callable[..., Ru
 
 
 def test_whole_numbers_give_way_to_names_where_there_is_too_little_room(tmp_path: Path) -> None:
-    rows = report(row(session_id="4fb0d9f2-0a54", title="A session with a long title"))
+    many = row(input_tokens=123_456_789, output_tokens=123_456_789)
+    rows = report({**many, "session_id": "4fb0d9f2-0a54", "title": "A session with a long title"})
     output = Output(home=tmp_path)
     shown: list[str] = []
-    for width in (120, 80):
+    for width in (120, 95, 80):
         output.console.width = width
         with output.console.capture() as captured:
             output.console.print(table_of(rows, Grouping.SESSION, output))
         shown.append(captured.get())
-    assert "4,000,000" in shown[0]
-    assert "4.0M" in shown[1]
-    assert all(len(line.rstrip()) <= 80 for line in shown[1].splitlines())
+    assert "123,456,789" in shown[0]
+    assert "Cache 1 h" in shown[1]
+    assert "123M" in shown[1]
+    assert "Cache write" in shown[2]
+    assert all(len(line.rstrip()) <= 80 for line in shown[2].splitlines())
 
 
 @pytest.mark.parametrize(
