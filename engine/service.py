@@ -54,6 +54,7 @@ from engine.ingest.scanner import existing_roots
 from engine.ingest.watcher import Watcher
 from engine.safekeeping import Safekeeping
 from engine.store.connection import ReaderPool
+from engine.store.errors import StoreDamaged
 from engine.store.writer import StoreWriter
 from engine.transcripts.discovery import Root, claude_roots
 from engine.usage.recorder import UsageRecorder
@@ -228,7 +229,7 @@ class Engine:
             ) from exc
         try:
             self._writer.start()
-            self._keeper.begin(self._sight())
+            self._begin_keeping()
             self._remember_roots()
             if watch:
                 self._begin("engine-ingest", self._ingestor.run)
@@ -390,6 +391,14 @@ class Engine:
         elif self.has_window:
             self.events.publish(WindowRequested("show" if method == "show_window" else "toggle"))
         return {"window": self.has_window, "pid": os.getpid()}
+
+    def _begin_keeping(self) -> None:
+        try:
+            self._keeper.begin(self._sight())
+        except StoreDamaged:
+            # It could be opened, but not what lies in it.
+            self._writer.reopen(self._set_damaged_aside)
+            self._keeper.begin(self._sight())
 
     def _sight(self) -> EngineSight:
         return EngineSight(

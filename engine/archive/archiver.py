@@ -117,6 +117,8 @@ class Archiver:
         stored = skipped = 0
         problem: str | None = None
         try:
+            # `parents=True` below would give the folder above all others the usual permissions.
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             for label, source in self._candidates(full=full):
                 if stopping is not None and stopping.is_set():
                     break

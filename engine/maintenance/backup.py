@@ -70,6 +70,7 @@ class Backups:
         Raises:
             OSError: It cannot be moved.
         """
+        self.quarantine_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder = self.quarantine_folder / self._stamp()
         number = 1
         while folder.exists():

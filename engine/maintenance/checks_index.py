@@ -150,7 +150,7 @@ def unreadable(checkup: CheckUp) -> Outcome:
     return Outcome(
         "warning" if counted.files_unreadable else "info",
         f"{plural(counted.files_unreadable, 'file')} and {plural(counted.damaged, 'line')} could not be read: {first}.",
-        "They were damaged when they were written. `backscroll coverage` lists them; the archive keeps them as they are.",
+        "They were damaged when written. `backscroll coverage` lists them; the archive keeps them as they are.",
     )
 
 

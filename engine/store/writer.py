@@ -147,7 +147,7 @@ class StoreWriter:
         except StoreDamaged:
             if self._on_damaged is None:
                 raise
-            logger.exception("The index cannot be opened")
+            logger.info("The index is damaged and cannot be opened", exc_info=True)
             self._on_damaged()
             return self._open()
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from engine.core.clock import FixedClock
 from engine.core.settings import Settings
 from engine.service import Engine
+from engine.store.connection import open_writer
 from engine.transcripts.discovery import Root
 from tests.helpers.transcripts import TranscriptBuilder
 
@@ -59,6 +60,14 @@ class History:
             yield engine
         finally:
             engine.stop()
+
+    def sql(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement on a connection of its own, beside the engine's, and return its rows."""
+        connection = open_writer(self.paths.database)
+        try:
+            return connection.execute(statement).fetchall()
+        finally:
+            connection.close()
 
     def traces(self, text: str) -> list[str]:
         """Return the files of the data folder that hold a text, whatever its case, in any file but the archive's."""

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from engine.service import Engine
 
-SPILLED = "<persisted-output>\nOutput too large. Full output saved to: /x/{0}/tool-results/toolu_big.txt\n\nPreview:\nrow"
+SPILLED = (
+    "<persisted-output>\nOutput too large. Full output saved to: /x/{0}/tool-results/toolu_big.txt\n\nPreview:\nrow"
+)
 
 
 def write_history(history: History) -> dict[str, bytes]:
@@ -49,10 +51,10 @@ def everything(engine: Engine) -> dict[str, object]:
     sessions = engine.api.call("list_sessions", {"limit": 50})["sessions"]
     told: dict[str, object] = {}
     for row in sessions:
-        reading = engine.api.call("get_session", {"session_id": row["session_id"], "include_sidechains": True, "limit": 100})
-        told[row["session_id"]] = [
-            (each["message_uuid"], each["role"], each["blocks"]) for each in reading["messages"]
-        ]
+        reading = engine.api.call(
+            "get_session", {"session_id": row["session_id"], "include_sidechains": True, "limit": 100}
+        )
+        told[row["session_id"]] = [(each["message_uuid"], each["role"], each["blocks"]) for each in reading["messages"]]
         told[f"row {row['session_id']}"] = {key: value for key, value in row.items() if key != "on_disk"}
     for query in ("quince", "cornel", "medlar", "bullace", "schema callers"):
         arguments = {"query": query, "limit": 100, "include_low_signal": True, "include_sidechains": True}
@@ -176,5 +178,5 @@ def test_labels_of_roots_are_taken_from_the_archive(history: History, tmp_path: 
     other = History(history.paths, moved)
     with other.engine() as engine:
         assert found(engine, "medlar") == {session_id(2)}
-        roots = {row[0] for row in engine._writer.write(lambda c: c.execute("SELECT path FROM roots").fetchall())}
+        roots = {row[0] for row in history.sql("SELECT path FROM roots")}
         assert roots == {str(history.root), str(moved)}
