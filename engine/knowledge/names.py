@@ -23,6 +23,8 @@ def normal_name(text: str) -> str:
 
 def utf16_length(text: str) -> int:
     """Return the length in UTF-16 units, the count of every limit and snippet offset of this room."""
+    if text.isascii():
+        return len(text)
     return len(text) + sum(ch > "\uffff" for ch in text)
 
 
