@@ -151,7 +151,7 @@ def sdk_fork(source: TranscriptBuilder, steps: Sequence[Step]) -> TranscriptBuil
 def agent(source: TranscriptBuilder, word: str) -> DiskFile:
     """Return the transcript of a sub-agent of a session."""
     builder = TranscriptBuilder("agent of " + source.session_id, cwd=source.cwd, now=source.now)
-    said = {"isSidechain": True, "agentId": "a1b2c3d", "sessionId": source.session_id}
+    said: dict[str, Any] = {"isSidechain": True, "agentId": "a1b2c3d", "sessionId": source.session_id}
     builder.prompt(f"Find {word}", **said)
     builder.answer(f"Found {word}", **said)
     return DiskFile(f"{encoded(CWD)}/{source.session_id}/subagents/agent-a1b2c3d.jsonl", builder.data())
