@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from engine import __version__
 from engine.core.clock import SystemClock
 from engine.core.errors import EngineNotRunning
-from engine.core.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -134,6 +133,8 @@ class InstalledAccess:
             engine.stop()
 
     def _settings(self) -> Settings:
+        from engine.core.settings import load_settings  # noqa: PLC0415 - 9 ms that a client need not pay
+
         return load_settings(self._paths.settings_file).settings
 
 

@@ -16,11 +16,10 @@ from engine.cli.output import Output
 from engine.cli.safe import one_line
 from engine.core.clock import SystemClock
 from engine.core.errors import ConfigurationRefused
-from engine.integrations.claude_code import ClaudeCode, Outcome
-from engine.integrations.launch import server_command, this_installation
 
 if TYPE_CHECKING:
     from engine.core.paths import Paths
+    from engine.integrations.claude_code import ClaudeCode, Outcome
     from engine.integrations.registration import Connection
 
 LONG_RETENTION_DAYS = 3650
@@ -77,6 +76,10 @@ def is_connected(paths: Paths) -> bool:
 
 
 def _claude_code(paths: Paths) -> ClaudeCode:
+    # 10 ms that every other command need not pay.
+    from engine.integrations.claude_code import ClaudeCode  # noqa: PLC0415 - see above
+    from engine.integrations.launch import server_command, this_installation  # noqa: PLC0415 - see above
+
     return ClaudeCode(
         server=server_command(this_installation(), paths),
         paths=paths,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from engine.core.errors import EngineAlreadyRunning, StorageFailure
 from engine.core.events import HandoverRequested
-from engine.core.log import configure_logging
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -38,6 +37,8 @@ def running(engine: Engine, *, watch: bool, verbose: bool = False) -> Generator[
         EngineAlreadyRunning: Another engine owns the data directory. The log is not touched: it is the other's.
         StorageFailure: Folders or database cannot be made or opened.
     """
+    from engine.core.log import configure_logging  # noqa: PLC0415 - 4 ms for whoever starts no engine
+
     try:
         engine.start(watch=watch)
     except EngineAlreadyRunning:

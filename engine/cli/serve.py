@@ -15,7 +15,6 @@ from engine.cli.output import Output
 from engine.cli.progress import ProgressView
 from engine.core.clock import SystemClock
 from engine.core.errors import EngineAlreadyRunning
-from engine.core.settings import load_settings
 
 if TYPE_CHECKING:
     from engine.core.paths import Paths
@@ -63,7 +62,9 @@ def serve(
 
 def new_engine(paths: Paths, output: Output, *, no_embed: bool = False) -> Engine:
     """Return the engine of an installation, not started, after saying what was wrong with its settings."""
-    from engine.service import Engine  # noqa: PLC0415 - only the verbs that run an engine pay for it
+    # Only the verbs that run an engine pay for these.
+    from engine.core.settings import load_settings  # noqa: PLC0415 - see above
+    from engine.service import Engine  # noqa: PLC0415 - see above
 
     loaded = load_settings(paths.settings_file)
     for problem in loaded.problems:

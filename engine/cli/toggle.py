@@ -13,12 +13,13 @@ from engine.cli.output import Output
 from engine.core.errors import EngineNotRunning
 from engine.integrations.launch import has_app
 from engine.ipc.address import engine_commands, engine_environment, has_display
-from engine.ipc.client import EngineClient
 from engine.ipc.launch import spawn_detached
 
 
 def toggle(ctx: typer.Context, *, as_json: options.AsJson = False) -> None:
     """Show or hide the search window; bind it to a key of your desktop."""
+    from engine.ipc.client import EngineClient  # noqa: PLC0415 - 6 ms that `--help` need not pay
+
     output = Output(as_json=as_json)
     paths = access_of(ctx).paths
     try:

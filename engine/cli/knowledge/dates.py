@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from engine.core import when as spans
 from engine.core.errors import InvalidArgument
-from engine.core.settings import load_settings
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -21,7 +20,9 @@ _DATE_LIKE: Final = re.compile(r"\d+-")
 
 def zone_of(paths: Paths) -> ZoneInfo:
     """Return the zone of the person's days."""
-    from engine.core.zone import zone_of as named  # noqa: PLC0415 - asks the system, which `--help` need not
+    # Together 15 ms that `--help` need not pay.
+    from engine.core.settings import load_settings  # noqa: PLC0415 - see above
+    from engine.core.zone import zone_of as named  # noqa: PLC0415 - see above
 
     return named(load_settings(paths.settings_file).settings.time_zone)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from typing import Annotated
-from zoneinfo import ZoneInfo
 
 import typer
 
@@ -35,6 +34,8 @@ def day(
     as_json: options.AsJson = False,
 ) -> None:
     """Show what occurred on a day or in a week."""
+    from zoneinfo import ZoneInfo  # noqa: PLC0415 - 3 ms that `--help` need not pay
+
     output = Output(as_json=as_json)
     own = dates.zone_of(access_of(ctx).paths)
     asked, is_week = dates.day_or_week(" ".join(date) if date else "today", own, time.time())
