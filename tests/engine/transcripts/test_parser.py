@@ -178,7 +178,8 @@ KEYS = st.sampled_from(
 )  # fmt: skip
 TYPES = st.sampled_from(
     ("user", "assistant", "attachment", "system", "summary", "ai-title", "last-prompt", "worktree-state",
-     "continued-in", "fork-context-ref", "cost-state", "text", "thinking", "tool_use", "tool_result", "image", "queued_command", "file")
+     "continued-in", "fork-context-ref", "cost-state", "text", "thinking", "tool_use", "tool_result",
+     "image", "queued_command", "file")
 )  # fmt: skip
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9) | TYPES,
