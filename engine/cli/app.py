@@ -135,6 +135,9 @@ def _run(argv: Sequence[str], access: Access) -> int:
         return INTERRUPTED
     except typer.TyperException as wrong:
         raise InvalidArgument(
-            "Wrong use", wrong.format_message(), "`--help` after a command shows its options."
+            # pydantic speaks in the middle of typer's sentence.
+            "Wrong use",
+            wrong.format_message().replace("Value error, ", ""),
+            "`--help` after a command shows its options.",
         ) from wrong
     return DONE

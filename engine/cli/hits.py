@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 ROOM_FOR_ONE_LINE: Final = 110
 """Columns from which on place and title stand beside the ids."""
 PLACE_WIDTH: Final = 36
+_CORRECTED: Final = re.compile(r"[^.]*\bcorrected_query\b[^.]*\.?")
+"""The engine's sentence about a field that is shown here in words."""
 
 
 def hit_lines(hit: dict[str, Any], number: int, output: Output) -> Iterator[RenderableType]:
@@ -85,8 +88,9 @@ def search_footer(reply: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"{more} in what says little: --all", "faint"
     if reply.get("projects"):
         yield "Projects that do match: " + ", ".join(one_line(each) for each in reply["projects"]), "note"
-    if reply.get("note"):
-        yield as_commands(reply["note"]), "note"
+    note = _CORRECTED.sub("", reply.get("note") or "").strip()
+    if note:
+        yield as_commands(note), "note"
     if reply.get("limit_applied"):
         yield f"At most {reply['limit_applied']} at a time", "faint"
     if reply.get("next_offset") is not None:

@@ -35,6 +35,7 @@ OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **{name: f"--{name}" for name in ("project", "when", "limit", "offset", "role", "kind", "tool", "session")},
         **{name: f"--{name}" for name in ("read", "full", "by", "before", "after", "snapshot")},
+        "roles": "--role",
         "date_from": "--from",
         "date_to": "--to",
         "since": "--from",
@@ -46,14 +47,18 @@ OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The option that sets an argument."""
 
+SWITCHES: Final[Mapping[str, str]] = MappingProxyType({"fix=true": "--fix", "dry_run=false": "--apply"})
+"""The option that stands for an argument with a value."""
+
 _TOOLS: Final = "|".join(sorted(COMMANDS, key=len, reverse=True))
 _ARGUMENTS: Final = "|".join(OPTIONS)
 _NAMED: Final = re.compile(
     rf"""`?\b(?P<tool>{_TOOLS})\b`?
     |"(?P<argument>{_ARGUMENTS})":[ ](?:"(?P<text>[^"]*)"|(?P<number>[\w-]+))
     |["`](?P<quoted>{_ARGUMENTS})["`]
-    |\A(?P<subject>{_ARGUMENTS})(?=[ ](?:must|is|cannot|does|lies)\b)
+    |\A(?P<subject>{_ARGUMENTS})(?:\[\d+\])?(?=[ ](?:must|is|cannot|does|lies)\b)
     |(?<![-\w])(?P<plain>date_from|date_to)\b
+    |(?P<switch>fix=true|dry_run=false)
     """,
     re.VERBOSE,
 )
@@ -72,4 +77,6 @@ def _said(name: re.Match[str]) -> str:
         return f"{OPTIONS[name['argument']]} {name['text'] or name['number']}"
     if name["quoted"]:
         return f"`{OPTIONS[name['quoted']]}`"
+    if name["switch"]:
+        return SWITCHES[name["switch"]]
     return OPTIONS[name["subject"] or name["plain"]]

@@ -62,6 +62,13 @@ def test_wrong_use_is_exit_code_2_with_a_sentence(backscroll: Callable[..., Run]
     assert error["code"] == "invalid_argument"
 
 
+def test_a_choice_that_is_not_offered_lists_those_that_are(backscroll: Callable[..., Run]) -> None:
+    run = backscroll("search", "x", "--mode", "bogus")
+    assert run.code == 2
+    assert "'bogus' is not one of 'hybrid', 'keyword', 'semantic'." in run.err
+    assert "Value error" not in run.err
+
+
 @pytest.mark.parametrize("verb", [verb.__name__ for verb in VERBS])
 def test_every_verb_has_help_and_json(backscroll: Callable[..., Run], verb: str) -> None:
     run = backscroll(verb, "--help")

@@ -155,7 +155,7 @@ def test_the_footer_says_what_a_reader_must_know() -> None:
                 mode={"requested": "hybrid", "realised": "keyword", "reason": "The model is loading."},
                 corrected_query="rewrite",
                 low_signal_matches=4,
-                note="Two hits of this session were left out.",
+                note="These hits are for corrected_query. Two hits of this session were left out.",
                 limit_applied=500,
                 next_offset=10,
                 total_is="candidates",

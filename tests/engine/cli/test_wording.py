@@ -16,6 +16,8 @@ from engine.cli.wording import as_commands
             'Call again with --from 2026-03-01 (the whole day) or "2026-03-01T14:30:00".',
         ),
         ("date_from is not a date", "--from is not a date"),
+        ("roles[0] must be one of user, tool", "--role must be one of user, tool"),
+        ("dry_run=false applies it.", "--apply applies it."),
         ("limit must be at least 1", "--limit must be at least 1"),
         ("call again with date_from and date_to", "call again with --from and --to"),
         ("Take it from keyword_search or hybrid_search.", "Take it from `backscroll search`."),
