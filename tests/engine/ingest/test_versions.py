@@ -7,7 +7,7 @@ import os
 import random
 import shutil
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -64,7 +64,7 @@ def said(projects: Path) -> dict[str, list[Line]]:
 
 def words(line: Line) -> str:
     content: Any = line["message"]["content"]
-    blocks: list[Line] = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    blocks = cast("list[Line]", content) if isinstance(content, list) else [{"type": "text", "text": content}]
     kept = [{name: value for name, value in block.items() if name != "signature"} for block in blocks]
     return json.dumps(kept, sort_keys=True)
 
