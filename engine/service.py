@@ -128,7 +128,8 @@ class Engine:
         self._set_aside: Path | None = None
         """Where the database lies that was damaged at this start."""
         self._started_at = 0.0
-        self._lock = FileLock(paths.lock_file, timeout=0)
+        # Not of a thread: an engine may be stopped by another thread than the one that started it.
+        self._lock = FileLock(paths.lock_file, timeout=0, thread_local=False)
         self._readers = ReaderPool(paths.database)
         self._writer = StoreWriter(
             paths.database, before_migration=self._back_up_for_migration, on_damaged=self._set_damaged_aside
@@ -263,9 +264,10 @@ class Engine:
         self._embedding.close()
         late += [worker.name for worker in reversed(self._workers) if not worker.stop()]
         self.api.close()
+        # Readers first: the last connection to close empties the write-ahead log, which a read-only one cannot.
+        self._readers.close()
         if not self._writer.close():
             late.append("engine-writer")
-        self._readers.close()
         self._lock.release()
         for name in late:
             logger.warning("Thread %s did not end in time", name)

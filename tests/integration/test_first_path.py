@@ -177,3 +177,9 @@ def test_importing_the_engine_opens_no_connection_and_loads_no_model(paths: Path
 
     assert done.stdout.strip() == "[]"
     assert not paths.database.exists()
+
+
+def test_a_stopped_engine_leaves_one_database_file_and_no_log_beside_it(paths: Paths) -> None:
+    index(paths, SAMPLE)
+
+    assert sorted(file.name for file in paths.data.glob("index.db*")) == ["index.db"]
