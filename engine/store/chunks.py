@@ -119,7 +119,8 @@ class ChunkTable:
 
     def _index_again(self, chunk: int, text: str) -> None:
         self.connection.execute(
-            "UPDATE search SET words = ?, parts = ? WHERE rowid = ?", (index_words(text), index_parts(text), chunk)
+            "INSERT OR REPLACE INTO search (rowid, words, parts) VALUES (?, ?, ?)",
+            (chunk, index_words(text), index_parts(text)),
         )
 
 
