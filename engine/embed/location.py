@@ -15,8 +15,10 @@ _SAMPLE_BYTES = 1 << 20
 
 
 def find_model(setting: str) -> Path | None:
-    """Return the folder that the setting `embedding.model` names: `bundled`, a folder, or an installed package that
-    holds one. None when it is not there.
+    """Return the folder that the setting `embedding.model` names, None when it is not there.
+
+    Args:
+        setting: `bundled`, a folder, or an installed package that holds one.
     """
     if setting == BUNDLED_MODEL:
         return _inside_package(BUNDLED_PACKAGE)

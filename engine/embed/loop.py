@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from engine.core.models import EmbeddingStatus
+from engine.core.vectors import NoVector, QueryVector
 from engine.embed.client import ModelRefused, WorkerClient, WorkerDied
-from engine.embed.health import Health
 from engine.embed.location import find_model, revision_of
 from engine.embed.pace import Pace
 from engine.store import generations, vectors
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from engine.core.clock import Clock
     from engine.core.vectors import ModelIdentity
+    from engine.embed.health import Health
     from engine.embed.messages import Embedded, TextVectors
     from engine.store.connection import Connection, ReaderPool
     from engine.store.generations import Generation, WaitingChunk
@@ -48,21 +49,6 @@ class EmbedOptions:
     model: str = "bundled"
     idle_unload_s: float = 600.0
     on_battery: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class QueryVector:
-    """A question as a vector."""
-
-    vector: bytes
-    """float32, length 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoVector:
-    """Why there is none, one sentence for the reply."""
-
-    reason: str
 
 
 class EmbeddingLoop:
@@ -159,30 +145,38 @@ class EmbeddingLoop:
             generation: Whose vectors it will be compared with.
             timeout_s: How long the caller can wait.
         """
-        if not self._options.enabled:
-            return NoVector("Search by meaning is switched off (setting embedding.enabled).")
-        problem = self._health.problem
-        if problem is not None:
-            return NoVector(problem)
+        refusal = self._refusal()
+        if refusal is not None:
+            return NoVector(refusal)
         self._last_used = self._clock.monotonic()
-        reply: Embedded | None = None
-        for attempt in (1, 2):
-            try:
-                reply = self._client.embed_query(generation.folder, text).result(timeout_s)
-                break
-            except FutureTimeout:
-                return NoVector("The embedding model is still loading; ask again in a few seconds.")
-            except ModelRefused as exc:
-                self._health.refused(str(exc))
-                self._on_change()
-                return NoVector(str(exc))
-            except WorkerDied:
-                if attempt == 2 or self._health.problem is not None:
-                    return NoVector("The embedding worker ended while it read the question.")
-        if reply is None or reply.identity != generation.identity:
+        try:
+            reply = self._asked(generation.folder, text, timeout_s)
+        except FutureTimeout:
+            return NoVector("The embedding model is still loading; ask again in a few seconds.")
+        except ModelRefused as exc:
+            self._health.refused(str(exc))
+            self._on_change()
+            return NoVector(str(exc))
+        except WorkerDied:
+            return NoVector(self._health.problem or "The embedding worker ended while it read the question.")
+        if reply.identity != generation.identity:
             self._wake.set()
             return NoVector("The embedding model was replaced by another one; everything is embedded anew.")
         return QueryVector(reply.texts[0].vectors)
+
+    def _asked(self, folder: str, text: str, timeout_s: float) -> Embedded:
+        """Ask the worker, once more when it died over the question or over something else meanwhile."""
+        try:
+            return self._client.embed_query(folder, text).result(timeout_s)
+        except WorkerDied:
+            if self._health.problem is not None:
+                raise
+            return self._client.embed_query(folder, text).result(timeout_s)
+
+    def _refusal(self) -> str | None:
+        if not self._options.enabled:
+            return "Search by meaning is switched off (setting embedding.enabled)."
+        return self._health.problem
 
     def status(self) -> EmbeddingStatus:
         """Return what embedding is doing."""

@@ -6,8 +6,10 @@ The pipe is anonymous, inherited by the engine's own child and by nobody else, s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from engine.core.vectors import ModelIdentity
+if TYPE_CHECKING:
+    from engine.core.vectors import ModelIdentity
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ _LENGTH = struct.Struct("<I")
 
 
 class PipeEnd:
-    """One end: what is read comes from one stream, what is sent goes to the other. Any thread may send, one may receive.
+    """One end: read from one stream, sent to the other. Any thread may send, one may receive.
 
     Args:
         reader: Binary stream to read from.

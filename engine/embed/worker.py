@@ -121,7 +121,7 @@ class _Batch:
     model: Model
     ranges: list[tuple[tuple[int, int], ...]]
     pieces: deque[_Piece]
-    made: dict[tuple[int, int], bytes] = field(default_factory=lambda: dict[tuple[int, int], bytes]())
+    made: dict[tuple[int, int], bytes] = field(default_factory=dict[tuple[int, int], bytes])
 
 
 class Worker:

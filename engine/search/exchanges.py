@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.core.models import Kind
 from engine.search.fusion import Evidence, QuestionForm, fuse
 from engine.search.ranking import SIGNAL_BONUS
-from engine.search.stopwords import STOP_WORDS
+from engine.search.stopwords import stop_words_for
 from engine.store import coverage, evidence, vectors, words
 from engine.store.codes import KINDS
 
@@ -26,17 +26,16 @@ if TYPE_CHECKING:
     from engine.store.vectors import PassageMatch
 
 TOOL_RESULT_WEIGHT = 0.6
-"""Of a word found in a tool's result: printed by a program, said by nobody. From the issue's own measurement; 0.5 to 0.8
-are alike."""
+"""Of a word found in a tool's result: printed by a program, said by nobody. 0.5 to 0.8 are alike."""
 
 COMMON_TERM = 20_000
 """A word in more chunks than this ranks nothing that rarer words do not rank better, and takes 0.1 s to look up."""
 
-LEXICAL_CANDIDATES = 150
-"""Exchanges that each leg may propose: no exchange beyond the 60th of one leg ended among the first ten of both."""
+LEXICAL_CANDIDATES = 80
+"""Exchanges that the words may propose: none beyond the 60th of one leg ended among the first ten of both."""
 
-PASSAGE_CANDIDATES = 600
-"""Passages asked of the vectors: about 150 exchanges."""
+PASSAGE_CANDIDATES = 300
+"""Passages that the meaning may propose: about 80 exchanges."""
 
 BACKGROUND_SAMPLES = 400
 """Passages that tell how near is near: the mean is then known to 0.004."""
@@ -109,8 +108,10 @@ def rank_exchanges(
     prompts: dict[int, float] = {}
     if meaning is not None:
         matches = leg.nearest(connection, meaning, where, PASSAGE_CANDIDATES)
-        best |= {match.exchange for match in matches[:PASSAGE_CANDIDATES]}
-        matches += vectors.of_exchanges(connection, meaning.generation.id, meaning.vector, best, where.chunks)
+        near = {match.exchange for match in matches}
+        # The best passage of those that meaning proposes is known already.
+        matches += vectors.of_exchanges(connection, meaning.generation.id, meaning.vector, best - near, where.chunks)
+        best |= near
         nearest = _nearest(matches, candidates)
         prompts = evidence.prompt_cosines(connection, meaning.generation.id, meaning.vector, best)
         mean, spread = evidence.background(connection, meaning.generation.id, meaning.vector, BACKGROUND_SAMPLES)
@@ -120,9 +121,7 @@ def rank_exchanges(
     scores = fuse(found, form)
     hits = [_shown(each, candidates[each], scores[each]) for each in best]
     hits.sort(key=lambda hit: (-hit.score, -(hit.time_ms or 0), -hit.chunk))
-    shown = {
-        hit.chunk: (nearest[hit.chunk].start, nearest[hit.chunk].stop) for hit in hits if hit.chunk in nearest
-    }
+    shown = {hit.chunk: (nearest[hit.chunk].start, nearest[hit.chunk].stop) for hit in hits if hit.chunk in nearest}
     return Gathered(tuple(hits), shown)
 
 
@@ -141,7 +140,15 @@ def searched_terms(connection: Connection, query: Query) -> list[tuple[Term, flo
 
 def content_terms(query: Query) -> tuple[Term, ...]:
     """Return the terms without stop words, unless nothing would be left."""
-    return tuple(term for term in query.terms if not _is_stop_word(term)) or query.terms
+    stop_words = stop_words_for(word for term in query.terms for word in term.words)
+    return (
+        tuple(
+            term
+            for term in query.terms
+            if term.is_phrase or term.is_prefix or not all(word in stop_words for word in term.words)
+        )
+        or query.terms
+    )
 
 
 def identifier_share(terms: Sequence[tuple[Term, float]]) -> float:
@@ -150,10 +157,6 @@ def identifier_share(terms: Sequence[tuple[Term, float]]) -> float:
         return 0.0
     exact = [term for term, _ in terms if term.is_phrase or _IDENTIFIER.search(term.text.rstrip(_ENDING))]
     return len(exact) / len(terms)
-
-
-def _is_stop_word(term: Term) -> bool:
-    return not term.is_phrase and not term.is_prefix and all(word in STOP_WORDS for word in term.words)
 
 
 def _document_count(connection: Connection, term: Term) -> int:
@@ -188,11 +191,15 @@ def _weighed(match: TermMatch) -> float:
 
 def _best(candidates: dict[int, _Candidate], count: int) -> set[int]:
     """Return the exchanges that words put first."""
-    blocks = {each: max((block.score for block in found.blocks.values()), default=0.0) for each, found in candidates.items()}
+    blocks = {
+        each: max((block.score for block in found.blocks.values()), default=0.0) for each, found in candidates.items()
+    }
     best_block = max(blocks.values(), default=0.0) or 1.0
     best_whole = max((found.whole for found in candidates.values()), default=0.0) or 1.0
     ordered = sorted(
-        candidates, key=lambda each: (blocks[each] / best_block + candidates[each].whole / best_whole, each), reverse=True
+        candidates,
+        key=lambda each: (blocks[each] / best_block + candidates[each].whole / best_whole, each),
+        reverse=True,
     )
     return set(ordered[:count])
 

@@ -33,11 +33,15 @@ RANKING_LIFE_S = 600.0
 
 def weighed(score: float, signal: int, time_ms: int | None, now_ms: int) -> float:
     """Return a score with its tie-breaks."""
-    bonus = SIGNAL_BONUS[signal]
-    if time_ms is not None:
-        age_days = max(0.0, (now_ms - time_ms) / _DAY_MS)
-        bonus += RECENCY_BONUS * 0.5 ** (age_days / RECENCY_HALF_LIFE_DAYS)
-    return score * (1 + bonus)
+    return score * (1 + SIGNAL_BONUS[signal] + recency(time_ms, now_ms))
+
+
+def recency(time_ms: int | None, now_ms: int) -> float:
+    """Return the share of a score that is added because something was said lately."""
+    if time_ms is None:
+        return 0.0
+    age_days = max(0.0, (now_ms - time_ms) / _DAY_MS)
+    return RECENCY_BONUS * 0.5 ** (age_days / RECENCY_HALF_LIFE_DAYS)
 
 
 class Ranked(NamedTuple):

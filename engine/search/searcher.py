@@ -147,12 +147,20 @@ class Searcher:
     def _by_meaning(self, connection: Connection, request: SearchRequest, query: Query, where: Scope) -> _Answer:
         if not query.terms or where.no_such_project:
             return _Answer(rank((), 0), query, False, 0, 0)
-        found = meaning.answer(connection, request, query, where, self._leg, int(self._clock.now() * 1000))
+        found = meaning.answer(connection, request, query, where, self._leg, now_ms=int(self._clock.now() * 1000))
         hidden = words.hidden(connection, query.strict, where.chunks)
         return _Answer(
-            found.ranking, found.query, found.corrected, hidden.low_signal, hidden.in_view, found.realised, found.reason,
-            found.passages, found.may_go_on, found.ends,
-        )  # fmt: skip
+            found.ranking,
+            found.query,
+            found.corrected,
+            hidden.low_signal,
+            hidden.in_view,
+            found.realised,
+            found.reason,
+            found.passages,
+            found.may_go_on,
+            found.ends,
+        )
 
     def _strict(
         self, connection: Connection, query: Query, where: Scope, group: str | None, *, corrected: bool

@@ -10,9 +10,11 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from engine.core.vectors import NoVector
 from engine.store import generations, vectors
 
 if TYPE_CHECKING:
+    from engine.core.vectors import QueryVector
     from engine.search.scope import Scope
     from engine.store.bitcopy import BitCopy
     from engine.store.connection import Connection
@@ -26,24 +28,6 @@ copy beyond (tests/benchmarks/vectors)."""
 
 _MAX_REMEMBERED = 64
 """Vectors of the last questions: another page, another filter or one more key stroke needs no model."""
-
-
-class QueryVector(Protocol):
-    """A question as a vector."""
-
-    @property
-    def vector(self) -> bytes:
-        """float32, length 1."""
-        ...
-
-
-class NoVector(Protocol):
-    """Why there is none."""
-
-    @property
-    def reason(self) -> str:
-        """One sentence for the reply."""
-        ...
 
 
 class QueryEmbedder(Protocol):
@@ -98,10 +82,9 @@ class SemanticLeg:
             known = self._remembered.get(key)
         if known is None:
             made = self._embedder.embed_query(text, generation, self._wait_s)
-            reason: str | None = getattr(made, "reason", None)
-            if reason is not None:
-                return NoMeaning(reason)
-            known = made.vector  # pyright: ignore[reportAttributeAccessIssue] - the other one has a reason
+            if isinstance(made, NoVector):
+                return NoMeaning(made.reason)
+            known = made.vector
             with self._lock:
                 self._remembered[key] = known
                 while len(self._remembered) > _MAX_REMEMBERED:

@@ -1,7 +1,7 @@
 """A copy of the bit codes in memory, for histories in which `vec0` alone would take too long.
 
-At a million vectors it finds 200 candidates in 11 ms where `vec0` takes 100 (architecture). 56 MB a million: loaded when
-a search needs it, kept in step by number (passages are only ever added at the end), dropped when nobody asks.
+At a million vectors it finds 200 candidates in 11 ms where `vec0` takes 100 (architecture). 56 MB a million: loaded
+when a search needs it, kept in step by number (passages are only ever added at the end), dropped when nobody asks.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.store.connection import all_rows
 from engine.store.packing import bits_of
 from engine.store.vectors import allowed_passages, among, candidates_for
 
@@ -36,7 +37,7 @@ class BitCopy:
         self._removed = 0
         self._ids: Numbers = np.zeros(0, np.int64)
         self._words: Words = np.zeros((0, 0), np.uint64)
-        """One row for each eight bytes of a code, one column for each vector: read from end to end eight bytes at a time."""
+        """One row for each eight bytes of a code, one column for each vector: each row is read from end to end."""
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -70,18 +71,19 @@ class BitCopy:
                 self._ids, self._words = _load(connection, generation.id)
                 self._generation, self._removed = generation.id, generation.removed
             last = int(self._ids[-1]) if len(self._ids) else 0
-            added = connection.execute(
+            added = all_rows(
+                connection,
                 f"""SELECT p.id, b.bits FROM passages p CROSS JOIN bits_{generation.id} b ON b.rowid = p.id
                     WHERE p.id > ? AND p.generation = ? ORDER BY p.id""",
                 (last, generation.id),
-            ).fetchall()
+            )
             if added:
                 codes = np.frombuffer(b"".join(row[1] for row in added), np.uint8).reshape(len(added), -1)
                 more = _words(codes)
                 self._ids = np.concatenate([self._ids, np.asarray([row[0] for row in added], np.int64)])
                 self._words = more if not len(self._words) else np.concatenate([self._words, more], axis=1)
             if self._removed != generation.removed:
-                kept = connection.execute("SELECT id FROM passages WHERE generation = ?", (generation.id,)).fetchall()
+                kept = all_rows(connection, "SELECT id FROM passages WHERE generation = ?", (generation.id,))
                 there = np.isin(self._ids, np.asarray([row[0] for row in kept], np.int64))
                 self._ids, self._words = self._ids[there], np.ascontiguousarray(self._words[:, there])
                 self._removed = generation.removed
@@ -127,9 +129,6 @@ def _distances(words: Words, query: Floats) -> npt.NDArray[np.uint16]:
 
 def _closest(ids: Numbers, distances: npt.NDArray[np.uint16], count: int) -> list[int]:
     """Return the numbers of at most `count` closest, closest first; equals by number, so that answers repeat."""
-    if count < len(ids):
-        chosen = np.argpartition(distances, count - 1)[:count]
-    else:
-        chosen = np.arange(len(ids))
+    chosen = np.argpartition(distances, count - 1)[:count] if count < len(ids) else np.arange(len(ids))
     order = np.lexsort((ids[chosen], distances[chosen]))
     return ids[chosen][order].tolist()

@@ -109,6 +109,11 @@ def one_row(connection: Connection, sql: str, values: Sequence[Value] = ()) -> t
     return row
 
 
+def all_rows(connection: Connection, sql: str, values: Sequence[Value] = ()) -> list[tuple[Any, ...]]:
+    """Return every row of a statement."""
+    return list(connection.execute(sql, values))
+
+
 class ReaderPool:
     """Read-only connections, one borrower at a time each, reused newest first so that idle ones can be closed."""
 

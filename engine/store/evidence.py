@@ -1,4 +1,4 @@
-"""What speaks for an exchange: matches of single words, sizes, and cosines of its passages. For the ranking of exchanges."""
+"""What speaks for an exchange, for the ranking: matches of single words, its size, the nearness of its prompt."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.models import Role
 from engine.store.codes import ROLES
+from engine.store.connection import all_rows
 from engine.store.filters import ChunkFilter, conditions
 from engine.store.words import PARTS_WEIGHT, WORDS_WEIGHT
 
@@ -65,12 +66,13 @@ def prompt_cosines(
     """Return how near the prompt of each exchange is to a question: what an answer or a command was for."""
     from engine.store.packing import cosines  # noqa: PLC0415 - numpy: a search by words does without
 
-    rows = connection.execute(
+    rows = all_rows(
+        connection,
         f"""SELECT c.exchange_id, p.codes, p.scale FROM json_each(?) j
             CROSS JOIN chunks c ON c.message_id = j.value AND c.role = {ROLES[Role.USER]}
             CROSS JOIN passages p ON p.generation = ? AND p.chunk_id = c.id""",
         (json.dumps(list(exchanges)), generation),
-    ).fetchall()
+    )
     nearest: dict[int, float] = {}
     for row, cosine in zip(rows, cosines(query, [row[1] for row in rows], [row[2] for row in rows]), strict=True):
         nearest[row[0]] = max(float(cosine), nearest.get(row[0], -1.0))
@@ -84,13 +86,14 @@ def background(connection: Connection, generation: int, query: Floats, samples: 
     """
     from engine.store.packing import cosines  # noqa: PLC0415 - numpy: a search by words does without
 
-    first, last = connection.execute("SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM passages").fetchall()[0]
+    first, last = all_rows(connection, "SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM passages")[0]
     step = max(1, (last - first) // samples)
-    rows = connection.execute(
+    rows = all_rows(
+        connection,
         """WITH RECURSIVE place (id) AS (SELECT ? UNION ALL SELECT id + ? FROM place WHERE id + ? <= ?)
            SELECT p.codes, p.scale FROM place CROSS JOIN passages p ON p.id = place.id WHERE p.generation = ?""",
         (first, step, step, last, generation),
-    ).fetchall()
+    )
     found = cosines(query, [row[0] for row in rows], [row[1] for row in rows])
     if len(found) < 2:
         return 0.0, 0.1

@@ -10,15 +10,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.core.models import Signal
 from engine.core.vectors import ModelIdentity
 from engine.store.codes import SIGNALS
+from engine.store.connection import one_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import apsw
-
-    from engine.core.models import Signal
 
 EMBEDDED, FAILED, EXCLUDED = 0, 1, 2
 """States of a chunk in a generation: has all its vectors; could not be embedded; never will be (our own calls)."""
@@ -205,12 +205,8 @@ def next_waiting(
 
 def waiting_count(connection: apsw.Connection, generation: int, *, up_to: Signal | None = None) -> int:
     """Return how many chunks have no vectors yet; with `up_to`, of that signal and higher ones."""
-    if up_to is None:
-        row = connection.execute("SELECT count(*) FROM waiting WHERE generation = ?", (generation,)).fetchone()
-    else:
-        row = connection.execute(
-            "SELECT count(*) FROM waiting WHERE generation = ? AND signal <= ?", (generation, SIGNALS[up_to])
-        ).fetchone()
+    last = SIGNALS[Signal.LOW if up_to is None else up_to]
+    row = one_row(connection, "SELECT count(*) FROM waiting WHERE generation = ? AND signal <= ?", (generation, last))
     return int(row[0])
 
 
@@ -245,7 +241,7 @@ def embedding_counts(connection: apsw.Connection, generation: int) -> EmbeddingC
     states = dict(
         connection.execute("SELECT state, count(*) FROM embedded WHERE generation = ? GROUP BY state", (generation,))
     )
-    vectors = connection.execute("SELECT count(*) FROM passages WHERE generation = ?", (generation,)).fetchone()[0]
+    vectors = one_row(connection, "SELECT count(*) FROM passages WHERE generation = ?", (generation,))[0]
     return EmbeddingCounts(states.get(EMBEDDED, 0), states.get(FAILED, 0), states.get(EXCLUDED, 0), int(vectors))
 
 
@@ -257,7 +253,7 @@ def answering_counts(connection: apsw.Connection) -> EmbeddingCounts:
 
 def share(connection: apsw.Connection) -> tuple[int, int, float]:
     """Return (chunks, embedded chunks, percent of those that can be), of the answering generation."""
-    chunks = int(connection.execute("SELECT count(*) FROM chunks").fetchone()[0])
+    chunks = int(one_row(connection, "SELECT count(*) FROM chunks")[0])
     current = answering(connection)
     if current is None:
         return chunks, 0, 0.0 if chunks else 100.0

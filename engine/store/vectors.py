@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from engine.store.connection import all_rows, one_row
 from engine.store.filters import ChunkFilter, Conditions, conditions
 from engine.store.generations import EMBEDDED, mark, text_hash
 
@@ -80,7 +81,7 @@ def record(
     }
     kept = [number for number in chunks if number in current and text_hash(current[number]) == hashes[number]]
     following = _next_passage(connection)
-    rows: list[tuple[object, ...]] = []
+    rows: list[tuple[int | float | bytes, ...]] = []
     bits: list[tuple[int, bytes]] = []
     for number in kept:
         for passage in chunks[number]:
@@ -124,10 +125,10 @@ def _next_passage(connection: apsw.Connection) -> int:
 
 
 def rebuild_bits(connection: apsw.Connection, generation: int) -> None:
-    """Give back the space of deleted vectors: `vec0` keeps it for ever, so its table is copied and swapped. Writer only."""
+    """Give back the space of deleted vectors: `vec0` keeps it, so its table is copied and swapped. Writer only."""
     table = f"bits_{int(generation)}"
-    kept = connection.execute(f"SELECT rowid, bits FROM {table}").fetchall()
-    dimension = connection.execute("SELECT dimension FROM generations WHERE id = ?", (generation,)).fetchone()[0]
+    kept = all_rows(connection, f"SELECT rowid, bits FROM {table}")
+    dimension = one_row(connection, "SELECT dimension FROM generations WHERE id = ?", (generation,))[0]
     connection.execute(f"DROP TABLE {table}")
     connection.execute(f"CREATE VIRTUAL TABLE {table} USING vec0(bits bit[{int(dimension)}])")
     connection.executemany(f"INSERT INTO {table} (rowid, bits) VALUES (?, vec_bit(?))", kept)
@@ -142,7 +143,8 @@ def nearest_sql(generation: int, where: Conditions) -> str:
         CROSS JOIN passages p ON p.generation = {int(generation)} AND p.chunk_id = c.id WHERE {where.sql}"""
     return f"""WITH nearest AS MATERIALIZED (
           SELECT rowid AS id FROM bits_{int(generation)} WHERE bits MATCH vec_bit(?) AND k = ? AND rowid IN ({allowed}))
-        {_MATCH_COLUMNS} FROM nearest CROSS JOIN passages p ON p.id = nearest.id CROSS JOIN chunks c ON c.id = p.chunk_id"""
+        {_MATCH_COLUMNS} FROM nearest CROSS JOIN passages p ON p.id = nearest.id
+        CROSS JOIN chunks c ON c.id = p.chunk_id"""
 
 
 _MATCH_COLUMNS = """SELECT p.id, p.chunk_id, p.start, p.stop, p.scale, p.codes, c.exchange_id, c.signal, c.time_ms,
@@ -164,9 +166,9 @@ def nearest(
     from engine.store.packing import bits_of  # noqa: PLC0415 - numpy: a search by words does without
 
     where = conditions(chunk_filter)
-    rows = connection.execute(
-        nearest_sql(generation, where), (bits_of(query).tobytes(), candidates_for(wanted), *where.values)
-    ).fetchall()
+    rows = all_rows(
+        connection, nearest_sql(generation, where), (bits_of(query).tobytes(), candidates_for(wanted), *where.values)
+    )
     return _ranked(rows, query)[:wanted]
 
 
@@ -180,11 +182,12 @@ def among(
 ) -> tuple[PassageMatch, ...]:
     """Return those of the named passages that are allowed, nearest first."""
     where = conditions(chunk_filter)
-    rows = connection.execute(
+    rows = all_rows(
+        connection,
         f"""{_MATCH_COLUMNS} FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value
             CROSS JOIN chunks c ON c.id = p.chunk_id WHERE {where.sql}""",
         (json.dumps(list(passages)), *where.values),
-    ).fetchall()
+    )
     return _ranked(rows, query)
 
 
@@ -206,11 +209,12 @@ def of_exchanges(
 ) -> tuple[PassageMatch, ...]:
     """Return every allowed passage of some exchanges with its exact cosine, nearest first."""
     where = conditions(chunk_filter)
-    rows = connection.execute(
+    rows = all_rows(
+        connection,
         f"""{_MATCH_COLUMNS} FROM json_each(?) j CROSS JOIN chunks c ON c.exchange_id = j.value
             CROSS JOIN passages p ON p.generation = ? AND p.chunk_id = c.id WHERE {where.sql}""",
         (json.dumps(list(exchanges)), generation, *where.values),
-    ).fetchall()
+    )
     return _ranked(rows, query)
 
 
@@ -219,12 +223,12 @@ def vectors_ever(connection: apsw.Connection) -> int:
     return _next_passage(connection) - 1
 
 
-def _ranked(rows: Sequence[tuple[object, ...]], query: Floats) -> tuple[PassageMatch, ...]:
+def _ranked(rows: Sequence[tuple[Any, ...]], query: Floats) -> tuple[PassageMatch, ...]:
     from engine.store.packing import cosines  # noqa: PLC0415 - numpy: a search by words does without
 
-    exact = cosines(query, [row[5] for row in rows], [row[4] for row in rows])  # pyright: ignore[reportArgumentType] - columns of ours
+    exact = cosines(query, [row[5] for row in rows], [row[4] for row in rows])
     matches = [
-        PassageMatch(row[0], row[1], row[2], row[3], float(cosine), row[6], row[7], row[8], row[9])  # pyright: ignore[reportArgumentType] - columns of ours
+        PassageMatch(row[0], row[1], row[2], row[3], float(cosine), row[6], row[7], row[8], row[9])
         for row, cosine in zip(rows, exact, strict=True)
     ]
     matches.sort(key=lambda match: (-match.cosine, match.passage))

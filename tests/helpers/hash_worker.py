@@ -10,11 +10,13 @@ import os
 import re
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engine.core.vectors import ModelIdentity
+from engine.embed.location import revision_of
 from engine.embed.passages import Passage, passages_of
 from engine.embed.worker import serve
 
@@ -40,7 +42,7 @@ class HashModel:
     """
 
     def __init__(self, folder: str, *, delay_s: float = 0.0, deadly: str | None = None) -> None:
-        self.identity = ModelIdentity(os.path.basename(folder), "1", DIMENSION, "mean")
+        self.identity = ModelIdentity(Path(folder).name, revision_of(Path(folder)), DIMENSION, "mean")
         self.precision = "float32"
         self._delay_s = delay_s
         self._deadly = deadly
@@ -58,9 +60,9 @@ class HashModel:
         if self._deadly is not None and any(self._deadly in text for text in texts):
             os._exit(139)
         rows = np.zeros((len(texts), DIMENSION), np.float32)
-        for row, text in zip(rows, texts, strict=True):
+        for number, text in enumerate(texts):
             for word in _WORD.findall(text.lower()) or [""]:
-                row += direction(word)
+                rows[number] += direction(word)
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 

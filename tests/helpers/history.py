@@ -9,7 +9,7 @@ from engine.core.text import index_parts, index_words
 from engine.core.vectors import ModelIdentity
 from engine.core.when import TimeSpan
 from engine.store.codes import KINDS, ROLES, SIGNALS
-from engine.store.connection import open_writer
+from engine.store.connection import all_rows, open_writer
 from engine.store.filters import ChunkFilter
 from engine.store.generations import text_hash
 from engine.store.migrations import migrate
@@ -48,7 +48,7 @@ def add_chunk(
     tool: str | None = None,
 ) -> int:
     """Add a chunk in a message of its own and return its number."""
-    number = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM chunks").fetchall()[0][0])
+    number = int(all_rows(connection, "SELECT coalesce(max(id), 0) + 1 FROM chunks")[0][0])
     if tool is not None:
         connection.execute("INSERT OR IGNORE INTO tools (name) VALUES (?)", (tool,))
     connection.execute(
@@ -69,6 +69,6 @@ def add_chunk(
 
 def add_vector(connection: Connection, generation: int, chunk: int, vector: Floats) -> None:
     """Embed a waiting chunk with one passage over all of it."""
-    text = str(connection.execute("SELECT text FROM texts WHERE id = ?", (chunk,)).fetchall()[0][0])
+    text = str(all_rows(connection, "SELECT text FROM texts WHERE id = ?", (chunk,))[0][0])
     passage = NewPassage(0, len(text), pack(vector.reshape(1, -1))[0])
     record(connection, generation, {chunk: [passage]}, {chunk: text_hash(text)})

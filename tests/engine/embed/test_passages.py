@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -29,7 +30,7 @@ def test_passages_overlap_cover_the_text_and_fit_the_model(text: str, limit: int
     found = passages_of(text, tokens, limit, overlap=10)
     assert found[0].start == 0
     assert found[-1].end == len(text)
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert before.start < after.start <= before.end <= after.end
     for passage in found:
         inside = [span for span in tokens if passage.start <= span[0] < passage.end]
@@ -41,7 +42,7 @@ def test_neighbours_share_some_words_and_are_cut_between_words() -> None:
     text = " ".join(f"word{index}" for index in range(100))
     found = passages_of(text, tokens_of(text), LIMIT, overlap=6)
     assert len(found) > 5
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert text[before.end - 1] == " "
         assert text[after.start - 1] == " "
         assert after.start < before.end

@@ -8,8 +8,8 @@ import pytest
 
 from engine.core.models import Signal
 from engine.store import generations, vectors
-from engine.store.connection import open_writer
 from engine.store.chunks import delete_chunks
+from engine.store.connection import open_writer
 from engine.store.migrations import MIGRATIONS, migrate
 from tests.helpers.history import MODEL, add_chunk, add_vector, new_database
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.store.connection import Connection
 
 OTHER = replace(MODEL, name="other")
-VECTOR = np.ones(64, np.float32) / 8
+VECTOR = np.full(64, 0.125, np.float32)
 
 
 @pytest.fixture
@@ -35,9 +35,7 @@ def open_one(db: Connection) -> generations.Generation:
 
 
 def waiting(db: Connection, generation: int) -> list[int]:
-    return [
-        each.chunk for each in generations.next_waiting(db, generation, chunks=100, characters=1_000_000)
-    ]
+    return [each.chunk for each in generations.next_waiting(db, generation, chunks=100, characters=1_000_000)]
 
 
 def table_names(db: Connection) -> set[str]:
@@ -159,7 +157,7 @@ def test_a_deleted_chunk_takes_its_vectors_and_its_place_in_the_queue_along(db: 
     delete_chunks(db, [embedded, queued])
     assert generations.answering_counts(db) == generations.EmbeddingCounts()
     assert waiting(db, generation.id) == []
-    assert db.execute(f"SELECT count(*) FROM bits_{generation.id}").fetchall() == [(0,)]
+    assert db.execute(f"SELECT count(*) FROM bits_{generation.id}").fetchall() == [(0,)]  # noqa: S608 - a number of ours
     current = generations.answering(db)
     assert current is not None
     assert current.removed == 1

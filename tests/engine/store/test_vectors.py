@@ -10,15 +10,14 @@ from engine.core.models import Kind, Role, Signal
 from engine.core.when import TimeSpan
 from engine.store import generations, vectors
 from engine.store.bitcopy import BitCopy
-from engine.store.filters import conditions
 from engine.store.chunks import delete_chunks
+from engine.store.filters import conditions
 from tests.helpers.history import EVERYTHING, MODEL, add_chunk, add_vector, new_database
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from engine.store.connection import Connection
     from engine.store.filters import ChunkFilter
     from engine.store.packing import Floats
 
@@ -70,10 +69,7 @@ class Space:
 
     def exact(self, query: Floats, chunk_filter: ChunkFilter, wanted: int) -> list[int]:
         where = conditions(chunk_filter)
-        allowed = [
-            int(row[0])
-            for row in self.db.execute(f"SELECT c.id FROM chunks c WHERE {where.sql}", where.values)
-        ]
+        allowed = [int(row[0]) for row in self.db.execute(f"SELECT c.id FROM chunks c WHERE {where.sql}", where.values)  # noqa: S608 - conditions of ours]
         near = self.vectors @ query
         return sorted(allowed, key=lambda chunk: -near[chunk - 1])[:wanted]
 
@@ -87,7 +83,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Generator[Space]:
 
 @pytest.mark.parametrize("name", FILTERS)
 @pytest.mark.parametrize("in_memory", [False, True])
-def test_the_true_nearest_among_the_allowed_are_found(space: Space, name: str, in_memory: bool) -> None:
+def test_the_true_nearest_among_the_allowed_are_found(space: Space, name: str, in_memory: bool) -> None:  # noqa: FBT001 - a parameter
     copy = BitCopy()
     found = wanted = 0
     for index in range(0, COUNT, 60):
@@ -182,7 +178,7 @@ def test_a_copy_of_another_generation_is_loaded_anew(tmp_path: Path) -> None:
 def test_a_copy_of_no_vectors_finds_nothing(tmp_path: Path) -> None:
     db = new_database(tmp_path / "index.db")
     generation = generations.open_generation(db, MODEL, "folder", "float32")
-    assert BitCopy().nearest(db, generation, np.ones(64, np.float32) / 8, EVERYTHING, 5) == ()
+    assert BitCopy().nearest(db, generation, np.full(64, 0.125, np.float32), EVERYTHING, 5) == ()
     db.close(force=True)
 
 
@@ -196,11 +192,11 @@ def test_space_of_deleted_vectors_is_given_back_by_a_rebuild(tmp_path: Path) -> 
         add_vector(db, generation.id, chunk, rng.standard_normal(64).astype(np.float32))
     kept = chunks[::21]
     delete_chunks(db, set(chunks) - set(kept))
-    pages = f"SELECT count(*) FROM bits_{generation.id}_chunks"
+    pages = f"SELECT count(*) FROM bits_{generation.id}_chunks"  # noqa: S608 - a number of ours
     assert db.execute(pages).fetchall() == [(3,)]
     vectors.rebuild_bits(db, generation.id)
     db.execute("COMMIT")
     assert db.execute(pages).fetchall() == [(1,)]
-    found = vectors.nearest(db, generation.id, np.ones(64, np.float32) / 8, EVERYTHING, 200)
+    found = vectors.nearest(db, generation.id, np.full(64, 0.125, np.float32), EVERYTHING, 200)
     assert {match.chunk for match in found} == set(kept)
     db.close(force=True)

@@ -1,0 +1,147 @@
+"""How fast the history is embedded, against a plain `SentenceTransformer.encode` of the same passages.
+
+    python dev.py bench embed [folder with projects/] [--threads N] [--passages N] [--precision auto|float32|bfloat16]
+
+The folder is `../shared/corpus` or `$BACKSCROLL_CORPUS` when none is given. Both sides run in one go, one after the
+other, with the same threads: the engine's loop (reading the queue, the worker process, writing vectors), then float32
+`encode(texts, batch_size=32)` in this process over the same deduplicated passages. `--passages` takes a share of the
+history, newest first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from engine.core.clock import SystemClock
+from engine.core.paths import Paths
+from engine.core.settings import Settings
+from engine.embed.client import WorkerClient, worker_command
+from engine.embed.location import find_model
+from engine.embed.messages import WorkerOptions
+from engine.service import Engine
+from engine.store import generations
+from engine.store.connection import all_rows, open_reader
+from engine.transcripts.discovery import Root
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Future
+
+    from engine.embed.messages import Embedded
+
+
+class RecordingClient(WorkerClient):
+    """A client of the real worker that keeps every vector as it came, for comparisons with exact search."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        super().__init__(command, on_death=lambda: print("the worker died", file=sys.stderr))
+        self.made: dict[str, bytes] = {}
+        self.dimension = 0
+
+    @classmethod
+    def replacing(cls, engine: Engine, precision: str = "auto") -> Self:
+        """Put a recording client in the place of an engine's own."""
+        client = cls(worker_command(WorkerOptions(engine.settings.embedding_threads, precision)))
+        engine._embedding._client = client  # pyright: ignore[reportPrivateUsage] - a benchmark looks inside
+        return client
+
+    def embed(self, model: str, texts: Sequence[str]) -> Future[Embedded]:
+        """Embed, and keep."""
+        future = super().embed(model, texts)
+
+        def keep(done: Future[Embedded]) -> None:
+            if done.exception() is None:
+                reply = done.result()
+                self.dimension = reply.identity.dimension
+                self.made.update(zip(texts, (each.vectors for each in reply.texts), strict=True))
+
+        future.add_done_callback(keep)
+        return future
+
+    def save(self, path: Path) -> None:
+        """Write what was kept: hashes of texts, where their vectors begin, the vectors."""
+        if not self.made:
+            return
+        counts = [len(data) // (4 * self.dimension) for data in self.made.values()]
+        np.savez(
+            path,
+            hashes=np.asarray([generations.text_hash(text) for text in self.made]),
+            offsets=np.concatenate([[0], np.cumsum(counts)[:-1]]),
+            vectors=np.frombuffer(b"".join(self.made.values()), np.float32).reshape(-1, self.dimension),
+        )
+
+
+def plain(passages: Sequence[str], folder: str, threads: int) -> float:
+    """Return the seconds that `SentenceTransformer.encode` takes."""
+    os.environ["HF_HUB_OFFLINE"] = os.environ["TRANSFORMERS_OFFLINE"] = "1"
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    torch.set_num_threads(threads)
+    model: Any = SentenceTransformer(folder, device="cpu")
+    model.encode(passages[:32], batch_size=32, show_progress_bar=False)
+    started = time.perf_counter()
+    model.encode(list(passages), batch_size=32, show_progress_bar=False)
+    return time.perf_counter() - started
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Embed the history twice and print both times."""
+    parser = argparse.ArgumentParser(prog="bench embed")
+    shared = Path(__file__).resolve().parents[3] / "shared"
+    parser.add_argument("folder", nargs="?", default=os.environ.get("BACKSCROLL_CORPUS", str(shared / "corpus")))
+    parser.add_argument("--threads", type=int, default=Settings().embedding_threads)
+    parser.add_argument("--passages", type=int)
+    parser.add_argument("--precision", default="auto", choices=["auto", "float32", "bfloat16"])
+    options = parser.parse_args(arguments)
+    folder = Path(options.folder)
+    root = folder / "projects" if (folder / "projects").is_dir() else folder
+    with tempfile.TemporaryDirectory() as temporary:
+        paths = Paths.below(Path(temporary))
+        settings = Settings(embedding_threads=options.threads)
+        engine = Engine(paths, settings, SystemClock(), roots=(Root(root, "bench"),))
+        client = RecordingClient.replacing(engine, options.precision)
+        engine.start(watch=False)
+        try:
+            engine.run_once(until="keyword")
+            loop = engine._embedding  # pyright: ignore[reportPrivateUsage] - a benchmark looks inside
+            model = str(find_model(settings.embedding_model))
+            loaded = client.load(model).result()
+            started = time.perf_counter()
+            while loop.step():
+                if options.passages and sum(map(len, client.made.values())) >= options.passages * client.dimension * 4:
+                    break
+            ours = time.perf_counter() - started
+            passages = made_passages(paths)
+        finally:
+            engine.stop()
+    deduplicated = list(dict.fromkeys(passages))
+    print(f"{len(passages):,} passages, {len(deduplicated):,} different ones, {options.threads} threads")
+    print(f"loop, {loaded.precision}: {ours:.1f} s = {ours / 60:.1f} min, {len(deduplicated) / ours:.1f} passages/s")
+    theirs = plain(deduplicated, model, options.threads)
+    print(f"plain encode, float32: {theirs:.1f} s = {theirs / 60:.1f} min, {len(deduplicated) / theirs:.1f} passages/s")
+    print(f"ratio {theirs / ours:.2f}")
+    return 0
+
+
+def made_passages(paths: Paths) -> list[str]:
+    """Return the texts of all passages that have vectors."""
+    connection = open_reader(paths.database)
+    rows = all_rows(
+        connection,
+        "SELECT substr(x.text, p.start + 1, p.stop - p.start) FROM passages p JOIN texts x ON x.id = p.chunk_id",
+    )
+    connection.close()
+    return [str(row[0]) for row in rows]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

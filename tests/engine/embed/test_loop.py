@@ -1,0 +1,411 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.core.clock import FixedClock
+from engine.core.models import Signal
+from engine.core.vectors import NoVector, QueryVector
+from engine.embed.client import WorkerClient
+from engine.embed.health import Health
+from engine.embed.loop import EmbeddingLoop, EmbedOptions
+from engine.store import generations
+from engine.store.connection import ReaderPool
+from engine.store.writer import StoreWriter
+from tests.helpers.hash_worker import DIMENSION, LIMIT, command
+from tests.helpers.history import add_chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+    from engine.store.generations import EmbeddingCounts, Generation
+
+WAIT_S = 5.0
+LONG = " ".join(f"word{index}" for index in range(3 * LIMIT))
+
+pytestmark = pytest.mark.integration
+
+
+@dataclass
+class Rig:
+    """A loop over a real database and the worker without a model."""
+
+    writer: StoreWriter
+    readers: ReaderPool
+    client: WorkerClient
+    health: Health
+    clock: FixedClock
+    loop: EmbeddingLoop
+    rested: list[str]
+
+    def add(self, *texts: str, **fields: object) -> list[int]:
+        """Put chunks into the history."""
+        return [
+            self.writer.write(lambda connection, text=text: add_chunk(connection, text, **fields))  # pyright: ignore[reportArgumentType] - passed on
+            for text in texts
+        ]
+
+    def counts(self) -> EmbeddingCounts:
+        """Return how far the answering generation has come."""
+        with self.readers.connection() as connection:
+            return generations.answering_counts(connection)
+
+    def current(self) -> Generation:
+        """Return the answering generation."""
+        with self.readers.connection() as connection:
+            found = generations.answering(connection)
+        assert found is not None
+        return found
+
+    def passages(self) -> list[tuple[int, int, int]]:
+        """Return (chunk, start, stop) of every vector."""
+        with self.readers.connection() as connection:
+            return [
+                (int(row[0]), int(row[1]), int(row[2]))  # pyright: ignore[reportArgumentType] - numbers of ours
+                for row in connection.execute("SELECT chunk_id, start, stop FROM passages ORDER BY id")
+            ]
+
+
+class Rigs:
+    """Makes loops over one database, as an engine that is started again does."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.tmp_path = tmp_path
+        self.models = tmp_path / "models"
+        self.made: list[Rig] = []
+        self.add_model("hash")
+
+    def add_model(self, name: str) -> Path:
+        """Make a folder that passes for a model."""
+        folder = self.models / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "modules.json").write_text(f'"{name}"', encoding="utf-8")
+        return folder
+
+    def __call__(
+        self,
+        *,
+        model: str = "hash",
+        worker: list[str] | None = None,
+        clock: FixedClock | None = None,
+        **options: object,
+    ) -> Rig:
+        writer = StoreWriter(self.tmp_path / "index.db")
+        writer.start()
+        readers = ReaderPool(self.tmp_path / "index.db")
+        clock = clock or FixedClock(1_000.0)
+        health = Health(clock)
+        client = WorkerClient(worker or command(), on_death=health.died)
+        rested: list[str] = []
+        on_battery = bool(options.pop("battery", False))
+        loop = EmbeddingLoop(
+            writer,
+            readers,
+            client,
+            health,
+            options=EmbedOptions(model=str(self.models / model), **options),  # pyright: ignore[reportArgumentType] - passed on
+            clock=clock,
+            on_change=lambda: None,
+            on_rest=lambda: rested.append("rest"),
+            on_battery=lambda: on_battery,
+        )
+        self.made.append(Rig(writer, readers, client, health, clock, loop, rested))
+        return self.made[-1]
+
+    def close(self) -> None:
+        """Stop everything."""
+        for rig in self.made:
+            rig.loop.close()
+            rig.readers.close()
+            assert rig.writer.close()
+        self.made = []
+
+
+@pytest.fixture
+def rigs(tmp_path: Path) -> Generator[Rigs]:
+    made = Rigs(tmp_path)
+    yield made
+    made.close()
+
+
+def test_every_chunk_gets_all_of_its_passages(rigs: Rigs) -> None:
+    rig = rigs()
+    short, long = rig.add("a short one", LONG)
+    status = rig.loop.drain()
+    assert (status.state, status.backlog) == ("idle", 0)
+    assert rig.counts().embedded == 2
+    ranges = {chunk: [span[1:] for span in rig.passages() if span[0] == chunk] for chunk in (short, long)}
+    assert ranges[short] == [(0, 11)]
+    assert len(ranges[long]) > 2
+    assert ranges[long][-1][1] == len(LONG)
+    assert rig.counts().vectors == len(rig.passages())
+
+
+def test_an_empty_history_starts_no_worker(rigs: Rigs) -> None:
+    rig = rigs()
+    assert not rig.loop.step()
+    assert not rig.client.is_running
+
+
+def test_a_finished_history_starts_no_worker_either(rigs: Rigs) -> None:
+    rigs().add("one")
+    rigs.made[0].loop.drain()
+    rigs.close()
+    again = rigs()
+    assert not again.loop.step()
+    assert not again.client.is_running
+
+
+def test_identical_texts_are_computed_once_also_in_later_batches(rigs: Rigs) -> None:
+    rig = rigs()
+    rig.add("the same words", "the same words", "other words")
+    rig.loop.drain()
+    rig.client.close()  # whatever comes now must do without the worker
+    rig.add("the same words")
+    assert rig.loop.step()
+    assert rig.counts() == generations.EmbeddingCounts(embedded=4, vectors=4)
+
+
+def test_our_own_calls_are_never_embedded(rigs: Rigs) -> None:
+    rig = rigs()
+    rig.add("found ten sessions", tool="mcp__backscroll__hybrid_search", signal=Signal.LOW)
+    rig.add("something else", tool="Bash")
+    rig.loop.drain()
+    assert rig.counts() == generations.EmbeddingCounts(embedded=1, excluded=1, vectors=1)
+    with rig.readers.connection() as connection:
+        assert generations.share(connection) == (2, 1, 100.0)
+
+
+def test_a_paused_loop_embeds_nothing_but_answers_questions(rigs: Rigs) -> None:
+    rig = rigs()
+    rig.add("one")
+    rig.loop.drain()
+    rig.loop.pause()
+    rig.add("two")
+    assert not rig.loop.step()
+    assert (rig.loop.status().state, rig.loop.status().backlog) == ("paused", 1)
+    assert isinstance(rig.loop.embed_query("one", rig.current(), WAIT_S), QueryVector)
+    rig.loop.resume()
+    rig.loop.drain()
+    assert rig.counts().embedded == 2
+
+
+def test_a_question_becomes_a_vector_of_the_models_dimension(rigs: Rigs) -> None:
+    rig = rigs()
+    rig.add("one")
+    rig.loop.drain()
+    made = rig.loop.embed_query("what was it", rig.current(), WAIT_S)
+    assert isinstance(made, QueryVector)
+    assert len(made.vector) == 4 * DIMENSION
+
+
+def test_a_question_is_not_kept_waiting_by_a_cold_model(rigs: Rigs) -> None:
+    rig = rigs()
+    rig.add("one")
+    rig.loop.drain()
+    rig.client.unload()
+    made = rig.loop.embed_query("what was it", rig.current(), 0.0)
+    assert isinstance(made, NoVector)
+    assert "loading" in made.reason
+
+
+def test_switched_off_means_no_worker_ever(rigs: Rigs) -> None:
+    rig = rigs(enabled=False)
+    rig.add("one")
+    rig.loop.warm()
+    assert not rig.loop.step()
+    assert not rig.client.is_running
+    assert rig.loop.status().state == "off"
+
+
+def test_a_missing_model_is_said(rigs: Rigs) -> None:
+    rig = rigs(model="nowhere")
+    rig.add("one")
+    assert not rig.loop.step()
+    assert rig.loop.status().state == "failed"
+    assert "not installed" in (rig.loop.problem or "")
+
+
+def test_on_battery_embedding_waits(rigs: Rigs) -> None:
+    rig = rigs(battery=True)
+    rig.add("one")
+    assert not rig.loop.step()
+    assert (rig.loop.status().state, rig.loop.status().backlog) == ("waiting", 1)
+
+
+def test_an_idle_worker_is_ended_after_its_time_and_not_before(rigs: Rigs) -> None:
+    rig = rigs(idle_unload_s=600.0)
+    rig.add("one")
+    rig.loop.drain()
+    rig.clock.advance(599)
+    assert not rig.loop.step()
+    assert rig.client.is_running
+    rig.clock.advance(1)
+    assert not rig.loop.step()
+    assert not rig.client.is_running
+    assert rig.rested == ["rest"]
+
+
+def test_a_warmed_worker_is_there_before_anybody_asks(rigs: Rigs) -> None:
+    rig = rigs()
+    rig.loop.warm()
+    assert rig.client.is_running
+
+
+@pytest.mark.expect_log("worker died", "died over 1 chunks")
+def test_a_batch_that_kills_the_worker_twice_is_marked_failed_and_the_rest_goes_on(rigs: Rigs) -> None:
+    rig = rigs(worker=command(deadly="poison"))
+    rig.add("some poison", time_ms=9)
+    rig.loop.drain()
+    assert rig.counts() == generations.EmbeddingCounts(failed=1)
+    rig.add("no harm")
+    rig.loop.drain()
+    assert rig.counts() == generations.EmbeddingCounts(embedded=1, failed=1, vectors=1)
+
+
+@pytest.mark.expect_log("worker died", "died over 1 chunks")
+def test_three_deaths_in_ten_minutes_leave_words_only_until_they_are_past(rigs: Rigs) -> None:
+    rig = rigs(worker=command(deadly="poison"))
+    rig.add("no harm")
+    rig.loop.drain()
+    rig.add("first poison")
+    rig.loop.drain()
+    second = rig.add("second poison")
+    assert not any(rig.loop.step() for _ in range(2) if rig.health.problem is not None)
+    assert rig.loop.step() or rig.health.problem is not None
+    assert "3 times" in (rig.loop.problem or "")
+    assert rig.loop.status().state == "failed"
+    refused = rig.loop.embed_query("no harm", rig.current(), WAIT_S)
+    assert isinstance(refused, NoVector)
+    with rig.readers.connection() as connection:
+        assert [each.chunk for each in generations.next_waiting(connection, 1, chunks=9, characters=999)] == second
+    rig.clock.advance(601)
+    assert rig.loop.problem is None
+    assert isinstance(rig.loop.embed_query("no harm", rig.current(), WAIT_S), QueryVector)
+
+
+def test_another_model_is_built_while_the_old_one_answers(rigs: Rigs) -> None:
+    rigs().add("one", "two")
+    rigs.made[0].loop.drain()
+    rigs.close()
+    rigs.add_model("other")
+    rig = rigs(model="other")
+    assert rig.current().identity.name == "hash"
+    rig.loop.step()
+    assert rig.current().identity.name == "hash"
+    assert isinstance(rig.loop.embed_query("one", rig.current(), WAIT_S), QueryVector)
+    rig.loop.drain()
+    assert rig.current().identity.name == "other"
+    assert rig.counts() == generations.EmbeddingCounts(embedded=2, vectors=2)
+
+
+def test_progress_is_reported_with_a_rate(rigs: Rigs) -> None:
+    rig = rigs()
+    rig.add("one", "two")
+    seen: list[int] = []
+    rig.loop.drain(lambda status: seen.append(status.backlog))
+    assert seen[-1] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.expect_log("worker died", "died over")
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_worker_killed_twenty_times_in_the_middle_of_a_batch_loses_and_doubles_nothing(
+    rigs: Rigs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.embed.loop.BATCH_CHUNKS", 8)
+    rig = rigs(worker=command(delay_ms=20))
+    chunks = rig.add(*(f"{LONG} {index}" for index in range(200)))
+    finished = threading.Event()
+
+    def embed() -> None:
+        while not finished.is_set() and rig.loop.step():
+            pass
+
+    thread = threading.Thread(target=embed, name="test-embed")
+    thread.start()
+    killed, left = 0, len(chunks) + 1
+    while killed < 20 and thread.is_alive():
+        pid = rig.client.pid
+        backlog = rig.loop.status().backlog
+        # Each batch dies once and succeeds the second time; ten minutes lie between, or the third death would end it.
+        if pid is not None and rig.loop.is_busy and backlog < left:
+            rig.clock.advance(601)
+            os.kill(pid, signal.SIGKILL)
+            killed, left = killed + 1, backlog
+    finished.set()
+    thread.join(60)
+    assert not thread.is_alive()
+    rig.loop.drain()
+    assert killed == 20
+    assert_all_embedded_once(rig, chunks)
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from engine.core.clock import SystemClock
+from engine.embed import loop
+from engine.embed.client import WorkerClient
+from engine.embed.health import Health
+from engine.store.connection import ReaderPool
+from engine.store.writer import StoreWriter
+from tests.helpers.hash_worker import command
+
+loop.BATCH_CHUNKS = 4
+database, model = Path(sys.argv[1]), sys.argv[2]
+writer, readers, clock = StoreWriter(database), ReaderPool(database), SystemClock()
+writer.start()
+health = Health(clock)
+embedding = loop.EmbeddingLoop(
+    writer, readers, WorkerClient(command(), on_death=health.died), health, options=loop.EmbedOptions(model=model),
+    clock=clock, on_change=lambda: None, on_rest=lambda: None, on_battery=lambda: False,
+)
+while embedding.step():
+    print("batch", flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_an_engine_killed_twenty_times_while_it_writes_loses_and_doubles_nothing(rigs: Rigs) -> None:
+    chunks = rigs().add(*(f"{LONG} {index}" for index in range(400)))
+    rigs.close()
+    for round_ in range(20):
+        engine = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(rigs.tmp_path / "index.db"), str(rigs.models / "hash")],
+            stdout=subprocess.PIPE,
+        )
+        assert engine.stdout is not None
+        for _ in range(1 + round_ % 3):
+            assert engine.stdout.readline() == b"batch\n"
+        engine.kill()
+        engine.stdout.close()
+        engine.wait(WAIT_S)
+    rig = rigs()
+    before = rig.counts()
+    assert 0 < before.embedded < len(chunks)
+    rig.loop.drain()
+    assert_all_embedded_once(rig, chunks)
+
+
+def assert_all_embedded_once(rig: Rig, chunks: list[int]) -> None:
+    """Every chunk has each of its passages once, and the bits of exactly these."""
+    counted = rig.counts()
+    assert (counted.embedded, counted.failed) == (len(chunks), 0)
+    spans = rig.passages()
+    assert len(spans) == len(set(spans)) == counted.vectors
+    assert {span[0] for span in spans} == set(chunks)
+    # All texts are equally long, so all have equally many passages.
+    assert len({sum(1 for span in spans if span[0] == chunk) for chunk in chunks}) == 1
+    with rig.readers.connection() as connection:
+        bits = {row[0] for row in connection.execute(f"SELECT rowid FROM bits_{rig.current().id}")}  # noqa: S608 - a number of ours
+        assert bits == {row[0] for row in connection.execute("SELECT id FROM passages")}
