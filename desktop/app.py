@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from desktop import errors, words
 from desktop import format as shown
-from desktop.autostart.base import this_autostart
+from desktop.autostart.base import start_command, this_autostart
 from desktop.bridge import Bridge
 from desktop.claude import Claude
 from desktop.collector import Collector
@@ -37,8 +37,11 @@ from desktop.tasks import Tasks
 from desktop.theme import Theme
 from desktop.transcript_files import roots_of, transcript_of
 from desktop.tray import Tray
+from desktop.trouble import TroubleBox
 from desktop.windows import Windows
 from engine.core.paths import Paths
+from engine.ipc.address import engine_environment
+from engine.ipc.launch import spawn_detached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,6 +132,7 @@ class App(QObject):
         )
         self.window = self._search_window(as_program=not self._has_tray and not background)
         self.windows = Windows(self.services)
+        self._trouble = TroubleBox()
         self._pause_timer = QTimer(self)
         self._pause_timer.setSingleShot(True)
         self._pause_timer.timeout.connect(self.host.resume)
@@ -191,6 +195,7 @@ class App(QObject):
         self.tray.hide()
         self.window.hide()
         self.windows.close()
+        self._trouble.close()
         QTimer.singleShot(QUIT_MS, self._application.quit)
         self.host.stop(self._application.quit)
 
@@ -287,8 +292,8 @@ class App(QObject):
                 self.window.remember(replace(self.window.remembered, greeted=True))
             case "show_search":
                 self.window.present()
-            case "connection":
-                self._read_connection()
+            case "sample":
+                start_sample()
             case _:
                 if self.window.isVisible():
                     self.window.dismiss()
@@ -315,8 +320,13 @@ class App(QObject):
         self._show_bug(errors.trouble_of(error))
 
     def _show_bug(self, trouble: errors.Trouble) -> None:
-        self.window.toast.say(f"{trouble.title}. {trouble.text}", 6000)
-        self.windows.trouble(trouble)
+        self._trouble.show(trouble)
+
+
+def start_sample() -> None:
+    """Start a second app on the invented history, in a throw-away installation of its own."""
+    command = [word for word in start_command() if word != "--background"]
+    spawn_detached([*command, "--sample"], engine_environment(os.environ, home=None), Path.home())
 
 
 def project_names(history: History) -> list[str]:

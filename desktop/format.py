@@ -13,7 +13,7 @@ from PySide6.QtCore import QDate, QLocale
 from desktop import words
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
+    from datetime import date, tzinfo
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 """ANSI colours and titles (ECMA-48): CSI, OSC, and two-letter sequences."""
@@ -151,3 +151,13 @@ def plain_marked(text: str, marks: tuple[tuple[int, int], ...]) -> tuple[str, tu
         position = end
     pieces.append(plain(text[position:]).replace("\n", " ").replace("\t", " "))
     return "".join(pieces), tuple(moved)
+
+
+def month(day: date) -> str:
+    """Return a month's short name."""
+    return QLocale().monthName(day.month, QLocale.FormatType.ShortFormat)
+
+
+def day(when: date) -> str:
+    """Return a day with its weekday."""
+    return QLocale().toString(QDate(when.year, when.month, when.day), "ddd d MMM yyyy")

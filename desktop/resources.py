@@ -80,8 +80,8 @@ def drawn(name: str, size: int, tint: str | None = None, ratio: float = 1.0) -> 
 def _with_arc(pixmap: QPixmap, share: float, *, template: bool) -> QPixmap:
     made = QPixmap(pixmap)
     side = made.width()
-    width = max(2.0, side / 9)
-    inset = width / 2 + side / 32
+    width = side * 3 / 32
+    inset = side * 4 / 32  # the ring of the drawing: a radius of 12 of 32
     painter = QPainter(made)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     pen = QPen(QColor(Qt.GlobalColor.black) if template else QColor(Qt.GlobalColor.white), width)

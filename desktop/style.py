@@ -8,8 +8,13 @@ if TYPE_CHECKING:
     from desktop.theme import Colours
 
 
-def style_sheet(c: Colours) -> str:
-    """Return the style sheet for one scheme. Widgets are addressed by object name or by the property `kind`."""
+def style_sheet(c: Colours, icons: str) -> str:
+    """Return the style sheet for one scheme. Widgets are addressed by object name or by the property `kind`.
+
+    Args:
+        c: The scheme.
+        icons: The folder of the drawings, with forward slashes.
+    """
     return f"""
 QToolTip {{ background: {c.raised}; color: {c.text}; border: 1px solid {c.border}; padding: 4px 6px; }}
 QMenu {{ background: {c.raised}; color: {c.text}; border: 1px solid {c.border}; padding: 5px; }}
@@ -71,18 +76,20 @@ QPushButton[kind="mode"]:hover {{ background: {c.hover}; }}
 QPushButton[kind="mode"]:checked {{ background: {c.chip}; color: {c.on_chip}; }}
 QPushButton[kind="mode"]:focus {{ border-color: {c.accent}; }}
 
-QLineEdit, QSpinBox, QDoubleSpinBox, QPlainTextEdit, QComboBox {{ background: {c.raised}; color: {c.text};
+QLineEdit, QPlainTextEdit {{ background: {c.raised}; color: {c.text};
     border: 1px solid {c.border}; border-radius: 6px; padding: 5px 8px;
     selection-background-color: {c.accent}; selection-color: {c.on_accent}; }}
-QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus, QComboBox:focus {{
-    border-color: {c.accent}; }}
-QComboBox QAbstractItemView {{ background: {c.raised}; border: 1px solid {c.border};
-    selection-background-color: {c.selection}; selection-color: {c.text}; }}
+QLineEdit:focus, QPlainTextEdit:focus {{ border-color: {c.accent}; }}
+QComboBox, QSpinBox, QDoubleSpinBox {{ min-height: 26px; }}
 QCheckBox {{ spacing: 8px; }}
+QCheckBox::indicator {{ width: 15px; height: 15px; border: 1px solid {c.faint}; border-radius: 4px;
+    background: {c.raised}; }}
+QCheckBox::indicator:focus {{ border-color: {c.accent}; }}
+QCheckBox::indicator:checked {{ background: {c.accent}; border-color: {c.accent}; image: url("{icons}/checked.svg"); }}
 
 QListWidget#pages {{ background: {c.sunken}; border: none; border-right: 1px solid {c.border}; outline: none;
     padding: 10px 8px; }}
-QListWidget#pages::item {{ padding: 7px 10px; border-radius: 6px; color: {c.text}; margin-bottom: 1px; }}
+QListWidget#pages::item {{ padding-left: 10px; border-radius: 6px; color: {c.text}; }}
 QListWidget#pages::item:selected {{ background: {c.selection}; color: {c.text}; }}
 QScrollArea {{ background: transparent; border: none; }}
 #page {{ background: transparent; }}

@@ -107,7 +107,7 @@ class Tasks(QObject):
 
     def _perform(self, task: _Task) -> None:
         """Body of a task's thread: the barrier."""
-        outcome: Callable[[], None] | None = None
+        outcome: Callable[[], object] | None = None
         if not task.cancelled.is_set():
             try:
                 outcome = partial(task.done, task.work(task.cancelled))
@@ -115,14 +115,14 @@ class Tasks(QObject):
                 outcome = partial(task.failed, error)
         self._emit((outcome, task))
 
-    def _emit(self, arrival: tuple[Callable[[], None] | None, _Task | None]) -> None:
+    def _emit(self, arrival: tuple[Callable[[], object] | None, _Task | None]) -> None:
         try:
             self._arrived.emit(arrival)
         except RuntimeError:
             logger.debug("A result came after the interface had gone")
 
     @Slot(object)
-    def _deliver(self, arrival: tuple[Callable[[], None] | None, _Task | None]) -> None:
+    def _deliver(self, arrival: tuple[Callable[[], object] | None, _Task | None]) -> None:
         call, task = arrival
         is_wanted = not self._closed
         if task is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 
+from desktop.resources import icons_folder
 from desktop.style import style_sheet
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class Theme(QObject):
 
     def _apply(self) -> None:
         self._app.setPalette(palette_of(self.colours))
-        self._app.setStyleSheet(style_sheet(self.colours))
+        self._app.setStyleSheet(style_sheet(self.colours, icons_folder().as_posix()))
 
 
 def colour(name: str, alpha: float = 1.0) -> QColor:

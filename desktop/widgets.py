@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
 
 from desktop.format import for_tooltip
 
@@ -82,4 +82,38 @@ def card() -> QFrame:
     """Return a frame with a surface of its own."""
     made = QFrame()
     made.setProperty("kind", "card")
+    return made
+
+
+class PlainWindow(QWidget):
+    """An ordinary window. Escape closes it."""
+
+    def __init__(self, title: str, size: QSize) -> None:
+        super().__init__()
+        self.setWindowTitle(title)
+        self.resize(size)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close with Escape."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+
+def scrolled(inside: QWidget) -> QScrollArea:
+    """Return a widget that can be scrolled up and down."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    inside.setObjectName("page")
+    area.setWidget(inside)
+    area.viewport().setAutoFillBackground(False)
+    return area
+
+
+def heading(text: str, font: QFont) -> QLabel:
+    """Return a title in a font."""
+    made = label(text)
+    made.setFont(font)
     return made

@@ -1,11 +1,11 @@
 """The windows beside the search: made when they are first opened, one of each kind, by the name the tray uses.
 
-A new window is its room and its line in `MAKERS`.
+A new window is its room and its line in `MAKERS`. One with a method `attach(history)` is told which engine there is.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from PySide6.QtWidgets import QMessageBox, QWidget
 
@@ -14,11 +14,11 @@ from desktop import words
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from desktop.errors import Trouble
     from desktop.history import History
     from desktop.services import Services
 
 
+@runtime_checkable
 class EngineWindow(Protocol):
     """A window that asks the engine."""
 
@@ -27,11 +27,56 @@ class EngineWindow(Protocol):
         ...
 
 
-MAKERS: Final[Mapping[str, Callable[[Services], QWidget]]] = {}
+# Imported when it is opened: most are not, and the tray is to be there at once.
+
+
+def _status(services: Services) -> QWidget:
+    from desktop.status.window import StatusWindow  # noqa: PLC0415 - see above
+
+    return StatusWindow(services)
+
+
+def _settings(services: Services) -> QWidget:
+    from desktop.settings.window import SettingsWindow  # noqa: PLC0415 - see above
+
+    return SettingsWindow(services)
+
+
+def _connect(services: Services) -> QWidget:
+    from desktop.claude_panel import ConnectWindow  # noqa: PLC0415 - see above
+
+    return ConnectWindow(services)
+
+
+def _first_run(services: Services) -> QWidget:
+    from desktop.first_run.window import FirstRunWindow  # noqa: PLC0415 - see above
+
+    return FirstRunWindow(services)
+
+
+def _about(services: Services) -> QWidget:
+    from desktop.about import AboutWindow  # noqa: PLC0415 - see above
+
+    return AboutWindow(services)
+
+
+MAKERS: Final[Mapping[str, Callable[[Services], QWidget]]] = {
+    "status": _status,
+    "settings": _settings,
+    "connect": _connect,
+    "first_run": _first_run,
+    "about": _about,
+}
+"""By the name the tray and other windows use."""
 
 
 class Windows:
-    """Opens windows and keeps them."""
+    """Opens windows and keeps them.
+
+    Args:
+        services: For the windows.
+        makers: Of windows, by name.
+    """
 
     def __init__(self, services: Services, makers: Mapping[str, Callable[[Services], QWidget]] = MAKERS) -> None:
         self._services = services
@@ -39,14 +84,14 @@ class Windows:
         self._open: dict[str, QWidget] = {}
 
     def open(self, name: str) -> QWidget:
-        """Show a window, the same one again when it is there."""
+        """Show a window, the same one again when it is there; a sentence for one that does not exist yet."""
         window = self._open.get(name)
         if window is None:
             maker = self._makers.get(name)
             window = _not_there_yet() if maker is None else maker(self._services)
             self._open[name] = window
-            if hasattr(window, "attach"):
-                cast("EngineWindow", window).attach(self._services.history())
+            if isinstance(window, EngineWindow):
+                window.attach(self._services.history())
         window.show()
         window.raise_()
         window.activateWindow()
@@ -55,12 +100,8 @@ class Windows:
     def attach(self, history: History | None) -> None:
         """Tell every window which engine there is."""
         for window in self._open.values():
-            if hasattr(window, "attach"):
-                cast("EngineWindow", window).attach(history)
-
-    def trouble(self, trouble: Trouble) -> None:
-        """Note a defect, for the report that the About window offers."""
-        self.last_trouble = trouble
+            if isinstance(window, EngineWindow):
+                window.attach(history)
 
     def close(self) -> None:
         """Close them all."""

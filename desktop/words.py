@@ -351,3 +351,198 @@ def hotkey_refused(text: str) -> str:
 
 def hotkey_x_error(code: int) -> str:
     return f"The system answered with error {code}."
+
+
+# Status
+
+STATUS_TITLE: Final = "Backscroll: status"
+REINDEX: Final = "Look again"
+BACKLOG: Final = "Backlog"
+COVERAGE: Final = "Coverage by project"
+DAYS_TITLE: Final = "Activity by day"
+CALENDAR: Final = "Messages by day"
+TROUBLES: Final = "Last errors"
+NO_TROUBLES: Final = "None."
+NO_PROJECT: Final = "no project"
+FIGURES: Final = ("Sessions", "Messages", "Database", "Archive", "Connected programs")
+SIZES: Final = frozenset({"Database", "Archive"})
+
+
+def active_days(number: int) -> str:
+    return f"Messages on {_n(number, 'day', 'days')}"
+
+
+def on_day(count: str, day: str) -> str:
+    return f"{count} on {day}"
+
+
+def at_most(number: str) -> str:
+    return f"{number} at most"
+
+
+def coverage_line(chunks: str, share: str) -> str:
+    found = f"{chunks} passages can be found by their words"
+    return f"{found}, {share} of them also by meaning" if share else found
+
+
+def problem_in(file: str, what: str) -> str:
+    return f"{file}: {what}"
+
+
+def reading(files_: str, size: str) -> str:
+    return f"Reading: {files_} ({size}) to go"
+
+
+def per_second(size: str) -> str:
+    return f"{size} a second"
+
+
+def last_change(when: str) -> str:
+    return f"Last message read {when}"
+
+
+def embedding_left(number: str) -> str:
+    return f"{number} passages still to embed"
+
+
+# Claude Code
+
+CLAUDE_TITLE: Final = "Connect Claude Code"
+CLAUDE_WHAT: Final = (
+    "Claude Code can then search this memory by itself. One entry is added to your user's configuration; a dated copy "
+    "of the file is kept, and one click takes exactly this entry out again."
+)
+CLAUDE_STATES: Final = {
+    "connected": "Claude Code is connected.",
+    "other_path": "Claude Code is connected to another path.",
+    "not_connected": "Claude Code is not connected.",
+    "unreadable": "Claude Code's configuration cannot be read.",
+}
+CLAUDE_UNKNOWN: Final = "Looking at Claude Code's configuration…"
+CONNECT: Final = "Connect"
+RECONNECT: Final = "Connect to this one"
+DISCONNECT: Final = "Disconnect"
+ALLOW_READS: Final = "Let Claude Code use the reading tools without asking each time"
+KEEP_LONG: Final = "Let Claude Code keep its transcripts for ten years"
+ALLOWED: Final = "Claude Code may use the reading tools without asking."
+
+
+def kept_days(days: int) -> str:
+    return f"Claude Code deletes its transcripts after {_n(days, 'day', 'days')}."
+
+
+# First run
+
+FIRST_TITLE: Final = "Welcome to Backscroll"
+FIRST_HEAD: Final = "Everything you ever said to Claude Code, searchable"
+FIRST_LOOKING: Final = "Looking for your history…"
+FIRST_NONE: Final = (
+    "No history of Claude Code was found on this machine yet. It appears here by itself once there is some."
+)
+FIRST_WHAT: Final = (
+    "It is being read now, newest first: search works at once, and search by meaning fills in behind it. Claude Code "
+    "deletes its transcripts after a while; Backscroll keeps what they held. Nothing leaves this machine."
+)
+FIRST_HOTKEY: Final = "Press these keys anywhere to search"
+FIRST_AUTOSTART: Final = "Start Backscroll when I log in"
+FIRST_GO: Final = "Start searching"
+CHANGE: Final = "Change…"
+STEP_FOUND: Final = "Found on this machine"
+STEP_SEARCH: Final = "Search"
+STEP_CLAUDE: Final = "Claude Code"
+
+
+def found(sessions_: int, days_: int, roots: int) -> str:
+    places = "" if roots < 2 else f" in {roots} places"
+    over = "" if days_ < 2 else f" over {_n(days_, 'day', 'days')}"
+    return f"{_n(sessions_, 'session', 'sessions')}{over}{places}"
+
+
+# About
+
+ABOUT_TITLE: Final = "About Backscroll"
+ABOUT_WHAT: Final = "A memory for Claude Code, on your own machine."
+ABOUT_NEW: Final = (
+    "New versions are published where you got this one. Backscroll itself never goes on the network: it neither looks "
+    "for updates nor reports anything."
+)
+ABOUT_LICENCE: Final = "Backscroll is free software under the MIT licence. It uses:"
+ABOUT_PARTS: Final = (
+    "Qt and PySide6 (LGPL 3)", "SQLite and APSW", "sqlite-vec (MIT or Apache 2)", "PyTorch (BSD 3-Clause)",
+    "sentence-transformers (Apache 2)", "all-MiniLM-L6-v2 (Apache 2)", "MCP SDK (MIT)", "Python (PSF)",
+)  # fmt: skip
+COPY_VERSION: Final = "Copy version"
+
+
+def version(number: str) -> str:
+    return f"Version {number}"
+
+
+# Settings
+
+SETTINGS_TITLE: Final = "Backscroll: settings"
+PAGE_GENERAL: Final = "General"
+PAGE_HISTORY: Final = "History"
+PAGE_SEARCH: Final = "Search"
+PAGE_EMBEDDING: Final = "Search by meaning"
+PAGE_CLAUDE: Final = "Claude Code"
+PAGE_PRIVACY: Final = "Privacy"
+PAGE_DATA: Final = "Data"
+SETTING_NAMES: Final = {
+    "transcripts.roots": "More folders of transcripts",
+    "transcripts.exclude_projects": "Projects that are left out",
+    "time_zone": "Time zone",
+    "search.semantic_wait_s": "Wait for a cold model",
+    "embedding.enabled": "Search by meaning",
+    "embedding.threads": "Threads",
+    "embedding.idle_unload_minutes": "Unload after idle minutes",
+    "embedding.on_battery": "Embed on battery",
+    "embedding.model": "Model",
+    "archive.enabled": "Keep a copy of each transcript",
+    "privacy.redact": "Leave secrets out",
+    "privacy.projects_apart": "Projects that answer only from inside",
+    "usage.prices": "Own prices",
+    "hotkey": "Hotkey",
+    "autostart": "Start at login",
+    "theme": "Theme",
+}
+CHOICES: Final = {"system": "As the system", "light": "Light", "dark": "Dark"}
+SECONDS_SUFFIX: Final = " s"
+SYSTEM_ZONE: Final = "system"
+ONE_A_LINE: Final = "One a line, for example ~/scratch/*"
+ROOTS_HINT: Final = "One a line, for example laptop = ~/backups/laptop/.claude/projects"
+PRESS_KEYS: Final = "Press the keys… (Esc: keep)"
+NO_HOTKEY: Final = "none"
+HOTKEY_HELP: Final = "Shows and hides the search window, anywhere. Click, then press the keys you want."
+NEEDS_RESTART: Final = "What you changed takes effect when the engine starts again. That takes a second."
+RESTART_ENGINE: Final = "Apply now"
+OPEN_SETTINGS_FILE: Final = "Open the settings file"
+OPEN: Final = "Open"
+FOLDER_DATA: Final = "Data"
+FOLDER_SETTINGS: Final = "Settings"
+FOLDER_LOG: Final = "Log"
+REBUILD: Final = "Rebuild the index"
+REBUILD_HELP: Final = "Rebuilding reads every transcript again. The archive and Knowledge are not touched by it."
+BACKUP: Final = "Back up…"
+DELETE_ALL: Final = "Delete everything…"
+DELETE_HELP: Final = (
+    "Deletes the index, the archive, Knowledge, the settings and the log from this machine, and ends Backscroll. "
+    "Claude Code's own transcripts stay. Disconnect Claude Code first."
+)
+DELETE_TITLE: Final = "Delete everything Backscroll has?"
+DELETE_SURE: Final = (
+    "Sessions that Claude Code has already deleted, and decisions kept in Knowledge, exist nowhere else. This cannot "
+    "be undone."
+)
+
+
+def hotkey_stays(keys: str) -> str:
+    return f"{keys} stays."
+
+
+def not_written(why: str) -> str:
+    return f"Not saved: {why}"
+
+
+def queued(number: int) -> str:
+    return f"{_n(number, 'transcript', 'transcripts')} will be read again; the status window shows how far it is."

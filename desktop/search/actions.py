@@ -75,7 +75,5 @@ def native(key: str) -> str:
 
 def combined(key: str) -> int:
     """Return a key with its modifiers as Qt's key events have them."""
-    sequence = QKeySequence(key)
-    first: Any = sequence[0]  # pyright: ignore[reportIndexIssue, reportUnknownVariableType] - the stub lacks QKeySequence.__getitem__
-    combination: int = first.toCombined()
-    return combination
+    sequence: Any = QKeySequence(key)  # the stub lacks QKeySequence.__getitem__
+    return int(sequence[0].toCombined())

@@ -326,7 +326,7 @@ class SearchController(QObject):
 
     def _filtered_listed(self, found: SessionList) -> None:
         self.rows_changed.emit(rows.sessions((), found.sessions, ("", words.sessions(found.total))), False)
-        self._say(Report(total=found.total, is_empty=not found.sessions, note=found.note))
+        self._say(Report(is_empty=not found.sessions, note=found.note))
 
     def _report_of(self, request: SearchRequest, reply: SearchReply) -> Report:
         return Report(

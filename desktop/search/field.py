@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
-from PySide6.QtWidgets import QCompleter, QFrame, QHBoxLayout, QLabel, QLineEdit, QListView, QWidget
+from PySide6.QtWidgets import QCompleter, QFrame, QHBoxLayout, QLabel, QLineEdit, QWidget
 
 from desktop import words
 from desktop.resources import drawn
@@ -66,9 +66,11 @@ class SearchBar(QFrame):
         self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self._completer.setWidget(self.field)
-        self._popup = QListView()
+        # Its own list, since it also destroys the one it is given, which Python does, too.
+        popup = self._completer.popup()
+        assert popup is not None  # noqa: S101 - made on demand, the stub only says that it may be missing
+        self._popup = popup
         self._popup.setObjectName("completions")
-        self._completer.setPopup(self._popup)
         self._completer.activated.connect(self._completed)
         self.field.textEdited.connect(self._edited)
         self.field.backspaced.connect(self._drop_last)

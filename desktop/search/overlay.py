@@ -206,9 +206,12 @@ class KeyHelp(QFrame):
             column, row = divmod(number, half)
             box = QRect(24 + column * (width + 24), 56 + row * step, width, step)
             painter.setPen(colour(colours.muted))
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, action.label)
+            keys = shown_keys(action)
+            room = width - painter.fontMetrics().horizontalAdvance(keys) - 12
+            text = painter.fontMetrics().elidedText(action.label, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
             painter.setPen(colour(colours.text))
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, shown_keys(action))
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, keys)
         painter.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

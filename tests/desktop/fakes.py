@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from desktop.hotkey.base import HotkeyBackend, HotkeyRefused, Keys
 from engine.core.errors import NotFound
 from engine.core.models import (
     Block,
@@ -324,3 +325,41 @@ def coverage(by: str | None = None) -> Coverage:
         percent=62.5, archived_bytes=0, lines=LineCounts(damaged=0, salvaged=0, unknown_types={}), problems=(),
         by=rows.get(by or ""), total=None,
     )  # fmt: skip
+
+
+@dataclass
+class FakeAutostart:
+    """An autostart that is a flag."""
+
+    enabled: bool = False
+    failure: OSError | None = None
+
+    def is_enabled(self) -> bool:
+        return self.enabled
+
+    def enable(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.enabled = True
+
+    def disable(self) -> None:
+        self.enabled = False
+
+
+class FakeHotkey(HotkeyBackend):
+    """A system in which some keys are taken."""
+
+    def __init__(self, taken: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.taken = taken
+        self.keys: Keys | None = None
+
+    def replace(self, keys: Keys) -> None:
+        if keys.text in self.taken:
+            raise HotkeyRefused(
+                f"{keys.text} could not be claimed", "Another program uses these keys.", "Choose others."
+            )
+        self.keys = keys
+
+    def release(self) -> None:
+        self.keys = None

@@ -8,13 +8,13 @@ from desktop.search.controller import Report, SearchController
 from desktop.search.query import Chip
 from desktop.search.rows import Heading, HitRow, Row, SessionItem
 from engine.core.errors import StorageFailure
-from engine.core.models import SearchRequest
 from tests.desktop.fakes import EVERYTHING, FakeHistory, Moment, message, session_row
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from desktop.tasks import Tasks
+    from engine.core.models import SearchRequest
 
 
 class Seen:

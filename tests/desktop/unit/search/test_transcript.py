@@ -7,13 +7,13 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from desktop.search.transcript import KEPT, ListSource, Place, TranscriptView
-from engine.core.models import MessageView
 from tests.desktop.fakes import message
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from desktop.theme import Theme
+    from engine.core.models import MessageView
 
 
 class Counting:

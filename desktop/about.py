@@ -1,0 +1,61 @@
+"""The About window: version, licences, and where new versions come from."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, qVersion
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout
+
+from desktop import words
+from desktop.resources import drawn
+from desktop.widgets import PlainWindow, button, heading, label
+
+if TYPE_CHECKING:
+    from desktop.services import Services
+
+from engine import __version__
+
+
+class AboutWindow(PlainWindow):
+    """Says what this is."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(words.ABOUT_TITLE, QSize(460, 430))
+        picture = QLabel()
+        picture.setPixmap(drawn("app", 72, None, self.devicePixelRatioF()))
+        picture.setAccessibleName(words.APP)
+        names = QVBoxLayout()
+        names.addStretch(1)
+        names.addWidget(heading(words.APP, services.theme.font(1.6, bold=True)))
+        names.addWidget(label(words.version(__version__), "muted"))
+        names.addStretch(1)
+        head = QHBoxLayout()
+        head.setSpacing(16)
+        head.addWidget(picture)
+        head.addLayout(names, 1)
+        parts = label("\n".join(f"• {part}" for part in words.ABOUT_PARTS), "muted")
+        new = label(words.ABOUT_NEW, "muted", wrap=True)
+        for each in (parts, new):
+            each.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row = QHBoxLayout()
+        row.addWidget(button(words.COPY_VERSION, self.copy_version))
+        row.addStretch(1)
+        row.addWidget(button(words.CLOSE, self.close))
+        box = QVBoxLayout(self)
+        box.setContentsMargins(28, 24, 28, 20)
+        box.setSpacing(12)
+        box.addLayout(head)
+        box.addWidget(label(words.ABOUT_WHAT))
+        box.addWidget(label(words.ABOUT_LICENCE, "muted", wrap=True))
+        box.addWidget(parts)
+        box.addWidget(new)
+        box.addStretch(1)
+        box.addLayout(row)
+
+    def copy_version(self) -> None:
+        """Put what a report needs on the clipboard."""
+        text = f"Backscroll {__version__}, Python {platform.python_version()}, Qt {qVersion()}, {platform.platform()}"
+        QGuiApplication.clipboard().setText(text)

@@ -1,0 +1,1 @@
+"""The one card of the first start."""

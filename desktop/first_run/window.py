@@ -1,0 +1,140 @@
+"""The first-run card: what was found, what happens with it, the hotkey, Claude Code, starting at login."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from desktop import words
+from desktop.claude_panel import ClaudePanel
+from desktop.errors import log_bug, trouble_of
+from desktop.resources import drawn
+from desktop.widgets import PlainWindow, button, card, heading, label
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent
+
+    from desktop.history import History
+    from desktop.pulse import Pulse
+    from desktop.services import Services
+    from engine.core.models import Coverage
+
+
+class FirstRunWindow(PlainWindow):
+    """Shown once."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(words.FIRST_TITLE, QSize(560, 650))
+        self._services = services
+        self._history: History | None = None
+        self._lane = services.tasks.lane()
+        theme = services.theme
+        picture = QLabel()
+        picture.setPixmap(drawn("app", 56, None, self.devicePixelRatioF()))
+        title = heading(words.FIRST_HEAD, theme.font(1.3, bold=True))
+        title.setWordWrap(True)
+        self.found = heading(words.FIRST_LOOKING, theme.font(1.15, bold=True))
+        self.found.setWordWrap(True)
+        self.progress = label(kind="muted", wrap=True)
+        self.sample = button(words.TRY_SAMPLE, lambda: services.open("sample"))
+        self.sample.hide()
+        self.keys = label(services.hotkey.shown, "key")
+        self.keys.setFont(theme.font(1.05, bold=True))
+        self.hotkey_problem = label(kind="warning", wrap=True)
+        self.autostart = QCheckBox(words.FIRST_AUTOSTART)
+        self.autostart.setChecked(services.autostart.is_enabled())
+        self.autostart.clicked.connect(self._autostart)
+        self.go = button(words.FIRST_GO, self._go, "primary")
+        head = QHBoxLayout()
+        head.setSpacing(14)
+        head.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(title, 1)
+        keys = QHBoxLayout()
+        keys.addWidget(label(words.FIRST_HOTKEY))
+        keys.addWidget(self.keys)
+        keys.addStretch(1)
+        keys.addWidget(button(words.CHANGE, lambda: services.open("settings"), "link"))
+        box = QVBoxLayout(self)
+        box.setContentsMargins(28, 24, 28, 22)
+        box.setSpacing(12)
+        box.addLayout(head)
+        box.addWidget(_step(words.STEP_FOUND, self.found, self.progress, label(words.FIRST_WHAT, "muted", wrap=True),
+                            self.sample))  # fmt: skip
+        box.addWidget(_step(words.STEP_SEARCH, keys, self.hotkey_problem, self.autostart))
+        box.addWidget(_step(words.STEP_CLAUDE, ClaudePanel(services, short=True)))
+        box.addStretch(1)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.go)
+        box.addLayout(row)
+        services.hotkey.changed.connect(self._show_hotkey)
+        services.pulse.changed.connect(self._show_pulse)
+        self._show_hotkey()
+        self._show_pulse(services.pulse.pulse)
+
+    def attach(self, history: History | None) -> None:
+        """Ask this engine from now on."""
+        self._history = history
+        self._count()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Once is enough, however it was closed."""
+        self._services.open("greeted")
+        super().closeEvent(event)
+
+    def _go(self) -> None:
+        self.close()
+        self._services.open("show_search")
+
+    def _show_hotkey(self) -> None:
+        hotkey = self._services.hotkey
+        self.keys.setText(hotkey.shown)
+        self.keys.setVisible(bool(hotkey.shown))
+        problem = hotkey.problem
+        text = "" if problem is None else f"{problem.title}. {problem.message} {problem.hint}".strip()
+        self.hotkey_problem.setText(text)
+        self.hotkey_problem.setVisible(bool(text))
+
+    def _show_pulse(self, pulse: Pulse) -> None:
+        self.progress.setText(pulse.sentence[:1].upper() + pulse.sentence[1:])
+        self._count()
+
+    def _count(self) -> None:
+        history = self._history
+        if history is not None:
+            self._lane.run(lambda _: history.coverage(by="day", limit=500), self._counted, log_bug)
+
+    def _counted(self, coverage: Coverage) -> None:
+        days = [date.fromisoformat(row.day) for row in coverage.by or () if row.day]
+        span = (max(days) - min(days)).days + 1 if days else 0
+        nothing = not coverage.files.seen
+        self.found.setText(words.FIRST_NONE if nothing else words.found(coverage.sessions, span, 1))
+        self.sample.setVisible(nothing)
+
+    def _autostart(self, wanted: bool) -> None:  # noqa: FBT001 - a slot
+        autostart = self._services.autostart
+        try:
+            (autostart.enable if wanted else autostart.disable)()
+        except OSError as error:
+            self.hotkey_problem.setText(trouble_of(error).message if not error.strerror else error.strerror)
+            self.hotkey_problem.show()
+        self.autostart.setChecked(autostart.is_enabled())
+
+
+def _step(title: str, *parts: QWidget | QHBoxLayout) -> QFrame:
+    made = card()
+    box = QVBoxLayout(made)
+    box.setContentsMargins(16, 12, 16, 14)
+    box.setSpacing(7)
+    box.addWidget(label(title, "faint"))
+    for part in parts:
+        if isinstance(part, QHBoxLayout):
+            box.addLayout(part)
+        elif isinstance(part, (QLabel, QCheckBox, ClaudePanel)):
+            box.addWidget(part)
+        else:
+            box.addWidget(part, 0, Qt.AlignmentFlag.AlignLeft)
+    return made

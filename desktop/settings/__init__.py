@@ -1,0 +1,1 @@
+"""The settings window, built from the engine's table of settings."""

@@ -1,0 +1,1 @@
+"""What the engine does and how much of the history it covers."""

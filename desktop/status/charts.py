@@ -1,0 +1,221 @@
+"""Charts drawn with QPainter in the colours of the theme: bars, a calendar, and the curve of a backlog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from desktop import format as shown
+from desktop import words
+from desktop.theme import colour
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from desktop.theme import Theme
+
+ROW: Final = 30
+CELL: Final = 13
+STEP: Final = 16
+WEEKS: Final = 27
+"""Half a year, which fits the window's width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One row of a bar chart."""
+
+    name: str
+    share: float
+    """0 to 1."""
+    text: str
+    hint: str = ""
+
+
+class Bars(QWidget):
+    """Names, bars and numbers, one below the other."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._bars: tuple[Bar, ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def set_bars(self, bars: Sequence[Bar]) -> None:
+        """Show other bars."""
+        self._bars = tuple(bars)
+        self.setAccessibleDescription(". ".join(f"{bar.name}: {bar.text}" for bar in bars))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return room for every bar."""
+        return QSize(300, max(1, len(self._bars)) * ROW)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the bars."""
+        colours = self._theme.colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        metrics = QFontMetrics(self.font())
+        names = min(190, self.width() // 3)
+        numbers = max((metrics.horizontalAdvance(bar.text) for bar in self._bars), default=0) + 14
+        for row, bar in enumerate(self._bars):
+            top = row * ROW
+            painter.setPen(colour(colours.text))
+            name = metrics.elidedText(bar.name, Qt.TextElideMode.ElideMiddle, names - 12)
+            painter.drawText(QRect(0, top, names, ROW), Qt.AlignmentFlag.AlignVCenter, name)
+            track = QRectF(names, top + ROW / 2 - 4, max(20, self.width() - names - numbers), 8)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour(colours.heat[0]))
+            painter.drawRoundedRect(track, 4, 4)
+            if bar.share > 0:
+                filled = QRectF(track)
+                filled.setWidth(max(8.0, track.width() * min(1.0, bar.share)))
+                painter.setBrush(colour(colours.accent))
+                painter.drawRoundedRect(filled, 4, 4)
+            painter.setPen(colour(colours.muted))
+            box = QRect(self.width() - numbers, top, numbers, ROW)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, bar.text)
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        """Show what a bar stands for."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            row = event.pos().y() // ROW
+            hint = self._bars[row].hint if 0 <= row < len(self._bars) else ""
+            QToolTip.showText(event.globalPos(), shown.for_tooltip(hint), self)
+            return True
+        return super().event(event)
+
+
+class Calendar(QWidget):
+    """Days as squares, a column a week, darker where more was said."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._days: Mapping[date, int] = {}
+        self._last = date(2000, 1, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(words.CALENDAR)
+
+    def set_days(self, days: Mapping[date, int], last: date) -> None:
+        """Show other days.
+
+        Args:
+            days: How many messages each has.
+            last: The day at the right end.
+        """
+        self._days = days
+        self._last = last
+        busy = sum(1 for number in days.values() if number)
+        self.setAccessibleDescription(words.active_days(busy))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return room for half a year."""
+        return QSize(WEEKS * STEP + 40, 7 * STEP + 22)
+
+    def _first(self) -> date:
+        monday = self._last - timedelta(days=self._last.weekday())
+        return monday - timedelta(weeks=WEEKS - 1)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the squares."""
+        colours = self._theme.colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self._theme.font(0.8))
+        most = max(self._days.values(), default=1) or 1
+        first = self._first()
+        month = 0
+        for week in range(WEEKS):
+            monday = first + timedelta(weeks=week)
+            if monday.month != month and monday.day <= 7:
+                painter.setPen(colour(colours.faint))
+                painter.drawText(QPointF(week * STEP, 12), shown.month(monday))
+            month = monday.month
+            for weekday in range(7):
+                day = monday + timedelta(days=weekday)
+                if day > self._last:
+                    break
+                number = self._days.get(day, 0)
+                step = 0 if not number else min(4, 1 + int(3.99 * (number / most) ** 0.5))
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colour(colours.heat[step]))
+                painter.drawRoundedRect(QRectF(week * STEP, 20 + weekday * STEP, CELL, CELL), 3, 3)
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        """Say which day a square is."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            week, weekday = event.pos().x() // STEP, (event.pos().y() - 20) // STEP
+            day = self._first() + timedelta(weeks=week, days=weekday)
+            is_day = 0 <= week < WEEKS and 0 <= weekday < 7 and day <= self._last
+            text = words.on_day(words.messages(self._days.get(day, 0)), shown.day(day)) if is_day else ""
+            QToolTip.showText(event.globalPos(), text, self)
+            return True
+        return super().event(event)
+
+
+class Curve(QWidget):
+    """How a number went over the last minutes."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._points: tuple[tuple[float, float], ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(words.BACKLOG)
+
+    def set_points(self, points: Sequence[tuple[float, float]]) -> None:
+        """Show other points: seconds and number, in order."""
+        self._points = tuple(points)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return a flat strip."""
+        return QSize(300, 84)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Draw the curve with its highest value."""
+        colours = self._theme.colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(0, 16, self.width() - 1, self.height() - 20)
+        painter.setPen(QPen(colour(colours.border), 1))
+        painter.drawLine(box.bottomLeft(), box.bottomRight())
+        if len(self._points) >= 2:
+            self._draw(painter, box)
+        painter.end()
+
+    def _draw(self, painter: QPainter, box: QRectF) -> None:
+        colours = self._theme.colours
+        start, end = self._points[0][0], self._points[-1][0]
+        most = max(number for _, number in self._points) or 1.0
+        span = max(1e-9, end - start)
+        path = QPainterPath()
+        for index, (second, number) in enumerate(self._points):
+            point = QPointF(
+                box.left() + (second - start) / span * box.width(), box.bottom() - number / most * (box.height() - 6)
+            )
+            if index:
+                path.lineTo(point)
+            else:
+                path.moveTo(point)
+        area = QPainterPath(path)
+        area.lineTo(box.bottomRight())
+        area.lineTo(box.bottomLeft())
+        area.closeSubpath()
+        painter.fillPath(area, colour(colours.accent, 0.14))
+        painter.setPen(QPen(colour(colours.accent), 2))
+        painter.drawPath(path)
+        painter.setFont(self._theme.font(0.8))
+        painter.setPen(colour(colours.faint))
+        painter.drawText(QPointF(0, 12), words.at_most(shown.count(int(most))))
