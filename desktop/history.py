@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import threading
+    from collections.abc import Callable, Mapping, Sequence
 
     from engine.core.models import (
         Coverage,
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
         SessionList,
         Status,
     )
+    from engine.usage.report import UsageReport
+    from engine.usage.rows import Grouping
 
 
 class History(Protocol):
@@ -75,6 +78,24 @@ class History(Protocol):
         """Queue a look at every transcript."""
         ...
 
-    def call(self, method: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a call by name."""
+    def get_usage(
+        self,
+        *,
+        by: Grouping = "day",
+        date_from: str | None = None,
+        date_to: str | None = None,
+        split_models: bool = False,
+    ) -> UsageReport:
+        """Return tokens and cost."""
+        ...
+
+    def call(
+        self,
+        method: str,
+        arguments: Mapping[str, Any],
+        *,
+        progress: Callable[[int, int | None, str], None] | None = None,
+        cancelled: threading.Event | None = None,
+    ) -> dict[str, Any]:
+        """Answer a call by name. Long work tells how far it is, on the thread it runs on, and can be cancelled."""
         ...

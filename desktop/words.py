@@ -546,3 +546,302 @@ def not_written(why: str) -> str:
 
 def queued(number: int) -> str:
     return f"{_n(number, 'transcript', 'transcripts')} will be read again; the status window shows how far it is."
+
+
+# Usage
+
+USAGE_TITLE: Final = "Backscroll: usage"
+USAGE_PERIODS: Final = {
+    "7d": "Last 7 days",
+    "30d": "Last 30 days",
+    "90d": "Last 90 days",
+    "month": "This month",
+    "last_month": "Last month",
+    "year": "This year",
+    "all": "Everything",
+    "own": "From … to …",
+}
+USAGE_GROUPS: Final = {"day": "Day", "model": "Model", "project": "Project", "session": "Session"}
+USAGE_UNITS: Final = {"cost": "Cost", "tokens": "Tokens"}
+USAGE_COLUMNS: Final = (
+    "", "Input", "Output", "Cache written", "Cache read", "All tokens", "Calls", "Cost (US$)", "Remarks",
+)  # fmt: skip
+USAGE_FIGURES: Final = {
+    "cost": "Cost",
+    "tokens": "Tokens",
+    "output": "Output tokens",
+    "calls": "Calls",
+    "cache": "Read from the cache",
+}
+USAGE_CHART: Final = "Usage over time by model"
+USAGE_CHART_HELP: Final = "Left and Right choose a bar"
+USAGE_TABLE: Final = "Usage"
+USAGE_PERIOD: Final = "Period"
+USAGE_FROM: Final = "First day"
+USAGE_TO: Final = "Last day"
+USAGE_UNIT: Final = "What the bars show"
+USAGE_GROUP: Final = "What a row is"
+USAGE_COPY: Final = "Copy numbers"
+USAGE_EXPORT: Final = "Export CSV…"
+USAGE_NONE: Final = "Nothing was recorded in this period."
+USAGE_OTHERS: Final = "others"
+UNPRICED: Final = "unpriced"
+TOTAL: Final = "Total"
+CSV_FILES: Final = "CSV (*.csv)"
+NOT_WRITTEN: Final = "The file could not be written"
+
+
+def unpriced_calls(number: int) -> str:
+    return f"{number:,} unpriced"
+
+
+def incomplete_calls(number: int) -> str:
+    return f"{number:,} incomplete"
+
+
+def at_least(money: str) -> str:
+    return f"{money} or more"
+
+
+def money(amount: str) -> str:
+    return f"${amount}"
+
+
+def bar_of(day: str, total: str) -> str:
+    return f"{day}: {total}"
+
+
+def bar_part(name: str, amount: str) -> str:
+    return f"{name}  {amount}"
+
+
+def week_of(day: str) -> str:
+    return f"Week of {day}"
+
+
+def chart_summary(bars: str, total: str) -> str:
+    return f"{bars}, {total} in all"
+
+
+def bars(number: int) -> str:
+    return _n(number, "bar", "bars")
+
+
+def thousands(number: str) -> str:
+    return f"{number} K"
+
+
+def millions(number: str) -> str:
+    return f"{number} M"
+
+
+def billions(number: str) -> str:
+    return f"{number} G"
+
+
+# Doctor
+
+DOCTOR_TITLE: Final = "Backscroll: doctor"
+DOCTOR_LOOKING: Final = "Looking at everything…"
+DOCTOR_MENDING: Final = "Mending…"
+DOCTOR_WELL: Final = "Everything is well"
+DOCTOR_MENDED: Final = "Mended. Everything is well"
+DOCTOR_STOPPED: Final = "The doctor did not finish"
+DOCTOR_NO_ENGINE: Final = "The engine is not running yet. The doctor looks as soon as it is."
+DOCTOR_AGAIN: Final = "Look again"
+DOCTOR_FIX: Final = "Fix"
+DOCTOR_FIX_ALL: Final = "Fix all…"
+DOCTOR_FIX_NOW: Final = "Fix now"
+DOCTOR_ASK: Final = "This will be done"
+DOCTOR_TOGETHER: Final = (
+    "The doctor mends everything it can in one go, in an order that is safe. The index is copied before it is changed."
+)
+DOCTOR_SOUND: Final = "In order"
+DOCTOR_FINDINGS: Final = "Findings"
+DOCTOR_PROGRESS: Final = "Progress of the doctor"
+DOCTOR_FIXED: Final = "Mended"
+DOCTOR_NOT_FIXED: Final = "Could not be mended"
+MARKS: Final = {"ok": "✓", "info": "i", "warning": "!", "error": "✗", "fixed": "✓"}
+MARK_NAMES: Final = {"ok": "in order", "info": "note", "warning": "warning", "error": "error", "fixed": "mended"}
+HOTKEY_CHECK: Final = "Hotkey"
+HOTKEY_WORKS: Final = "It is claimed."
+TRAY_CHECK: Final = "Tray icon"
+TRAY_MISSING: Final = "This desktop has no place for tray icons."
+TRAY_MEANS: Final = "Backscroll is an ordinary window here; everything is under Ctrl+K."
+
+
+def doctor_found(number: int) -> str:
+    return f"{_n(number, 'thing needs', 'things need')} attention"
+
+
+def fix_of(title: str) -> str:
+    return f"{DOCTOR_FIX}: {title}"
+
+
+def finding_name(mark: str, title: str, found_: str) -> str:
+    return f"{title}: {mark}. {found_}"
+
+
+def will_be_done(title: str, what: str) -> str:
+    return f"{title}: {what}"
+
+
+# Prune
+
+PRUNE_TITLE: Final = "Backscroll: prune"
+PRUNE_WHAT: Final = (
+    "Takes whole sessions out of Backscroll in which nothing was said for a long time. Claude Code's own files are "
+    "never touched."
+)
+PRUNE_AGE: Final = "Nothing was said for"
+PRUNE_PROJECT: Final = "In"
+PRUNE_EVERYWHERE: Final = "all projects"
+PRUNE_ARCHIVE: Final = "Their archived copies, too"
+PRUNE_ONLY: Final = "Also sessions that exist nowhere else"
+PRUNE_GOES: Final = "This would go"
+PRUNE_COUNTING: Final = "Counting…"
+PRUNE_FIGURES: Final = ("Sessions", "Passages", "Vectors", "Usage records", "Space")
+PRUNE_NOTHING: Final = "Nothing is that old."
+PRUNE_NEXT: Final = "Go on…"
+PRUNE_SURE: Final = "Take this out of Backscroll?"
+PRUNE_FOREVER: Final = "What only Backscroll has is lost for ever. This cannot be undone."
+PRUNE_UNDERSTOOD: Final = "I know that these sessions cannot be brought back"
+PRUNE_BACK: Final = "Back"
+PRUNE_NOW: Final = "Take out now"
+PRUNE_RUNNING: Final = "Taking out…"
+PRUNE_PROGRESS: Final = "Progress of pruning"
+PRUNE_DONE: Final = "Done"
+PRUNE_FAILED: Final = "Pruning did not finish"
+PRUNE_MORE: Final = "Prune more"
+PRUNE_TITLES: Final = "Sessions that exist nowhere else"
+PRUNE_NO_ENGINE: Final = "The engine is not running yet."
+
+
+def days_suffix(number: int) -> str:
+    return " day" if number == 1 else " days"
+
+
+def only_copies(number: int, *, go: bool) -> str:
+    which = _n(number, "session exists", "sessions exist")
+    return f"{which} nowhere else: Claude Code has deleted {'its' if number == 1 else 'their'} transcripts. " + (
+        "They would be lost for ever." if go else "They stay."
+    )
+
+
+def and_more(number: int) -> str:
+    return f"and {number:,} more"
+
+
+def titled_on(title: str, day: str) -> str:
+    return f"{title} ({day})" if day else title
+
+
+def prune_summary(sessions_: str, passages: str, size: str) -> str:
+    return f"{sessions_} with {passages}, about {size}"
+
+
+def prune_result(sessions_: str, passages: str, size: str) -> str:
+    return f"{sessions_} with {passages} went; {size} are free again."
+
+
+def passages(number: int) -> str:
+    return _n(number, "passage", "passages")
+
+
+# Knowledge
+
+KNOWLEDGE_TITLE: Final = "Backscroll: Knowledge"
+KNOWLEDGE_VIEWS: Final = {"search": "Search", "timeline": "Timeline", "day": "Day"}
+KNOWLEDGE_VIEW: Final = "What the list shows"
+KNOWLEDGE_HINT: Final = "Words, an id, a title or an alias"
+KNOWLEDGE_ENTITY: Final = "A person, project or thing: its id or exact name"
+KNOWLEDGE_LIST: Final = "Records"
+KNOWLEDGE_RECORD: Final = "Record"
+KNOWLEDGE_CHOOSE: Final = "Choose a record to read it here"
+KNOWLEDGE_NONE: Final = "Nothing found."
+KNOWLEDGE_EMPTY: Final = (
+    "No records yet.\n\nKnowledge holds decisions, commitments and facts that were kept on purpose. Claude Code "
+    "records them when it is asked to, with the words they rest on."
+)
+KNOWLEDGE_NOTHING_ON: Final = "Nothing is recorded for this time."
+KNOWLEDGE_WHOSE: Final = "Type whose timeline you want to see."
+KNOWLEDGE_NO_ENGINE: Final = "The engine is not running yet."
+KNOWLEDGE_RECENT: Final = "Recorded last"
+KNOWLEDGE_WEEK: Final = "Whole week"
+KNOWLEDGE_DATE: Final = "Day"
+KNOWLEDGE_EARLIER: Final = "Earlier"
+KNOWLEDGE_LATER_DAY: Final = "Later"
+KNOWLEDGE_TODAY: Final = "Today"
+KNOWLEDGE_EDITOR: Final = "Open in editor"
+KNOWLEDGE_TIMELINE: Final = "Timeline"
+KNOWLEDGE_COPY: Final = "Copy citation"
+EVIDENCE: Final = "Evidence"
+FINDINGS: Final = "Findings"
+KNOWN_ABOUT_IT: Final = "Recorded about it"
+EVIDENCE_STATES: Final = {
+    "verified": "verified",
+    "no_descriptor": "not verified: its description is missing",
+    "no_file": "not verified: the retained original is missing",
+    "changed": "not verified: the retained original was changed",
+    "no_lines": "not verified: the original has no such lines",
+    "no_quote": "not verified: the original does not say this",
+}
+TRANSCRIPT_STATES: Final = {
+    "verified": "the transcript still says so",
+    "changed": "the transcript says something else now",
+    "gone": "the transcript is gone; this copy remains",
+}
+LIFECYCLES: Final = {"superseded": "superseded", "withdrawn": "withdrawn", "merged": "merged"}
+EXPIRED: Final = "expired"
+RECORD_FIELDS: Final = {
+    "supersededBy": "Superseded by",
+    "mergedInto": "Merged into",
+    "supersedes": "Supersedes",
+    "occurredAt": "Occurred",
+    "dueAt": "Due",
+    "validUntil": "Valid until",
+    "from": "From",
+    "to": "To",
+    "owner": "Owner",
+    "said": "Said by",
+    "entities": "About",
+    "sources": "Sources",
+    "dependencies": "Depends on",
+    "aliases": "Aliases",
+    "tags": "Tags",
+    "change": "Why",
+    "recordedAt": "Recorded",
+    "path": "File",
+}
+
+
+def found_by_earlier(wording: str) -> str:
+    return f"found by an earlier wording: {wording}"
+
+
+def said_how(by: str, how: str) -> str:
+    return f"{by} ({how})"
+
+
+def quoted(text: str) -> str:
+    return f"“{text}”"
+
+
+def lines_of(first: int, last: int) -> str:
+    return f"line {first}" if first == last else f"lines {first} to {last}"
+
+
+def records_of(shown_: int, total: int) -> str:
+    return _n(total, "record", "records") if shown_ >= total else f"{shown_:,} of {_n(total, 'record', 'records')}"
+
+
+def incomplete_store(number: int) -> str:
+    return f"{_n(number, 'finding', 'findings')} in the store: this may be incomplete. Run doctor says more."
+
+
+def of_kind(kind: str, type_: str) -> str:
+    return type_ if kind in {type_, "page"} else f"{kind}: {type_}"
+
+
+def tag(name: str) -> str:
+    return f"#{name}"

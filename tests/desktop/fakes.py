@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from desktop.hotkey.base import HotkeyBackend, HotkeyRefused, Keys
-from engine.core.errors import NotFound
+from engine.core.errors import Cancelled, NotFound
 from engine.core.models import (
     Block,
     Coverage,
@@ -33,10 +33,14 @@ from engine.core.models import (
 )
 from engine.search.query import read_query
 from engine.search.snippets import matches_in
+from engine.usage.amounts import total_of
+from engine.usage.report import UsageReport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
+
+    from engine.usage.rows import Grouping, UsageRow
 
 NOW = 1_773_316_800.0
 """2026-03-12 12:00 UTC."""
@@ -126,6 +130,9 @@ class FakeHistory:
     reason: str | None = None
     percent: float = 100.0
     status_value: Status | None = None
+    usage: Callable[[Grouping], UsageReport] | None = None
+    answers: dict[str, Any] = field(default_factory=dict[str, Any])
+    """To `call`, by method: JSON, or what makes it of the arguments."""
 
     def __post_init__(self) -> None:
         self.gate.set()
@@ -276,9 +283,38 @@ class FakeHistory:
         self._note("reindex", (project, full))
         return ReindexReply(job="reindex-1", queued_files=1)
 
-    def call(self, method: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def get_usage(
+        self,
+        *,
+        by: Grouping = "day",
+        date_from: str | None = None,
+        date_to: str | None = None,
+        split_models: bool = False,
+    ) -> UsageReport:
+        self._note("get_usage", (by, date_from, date_to, split_models))
+        return self.usage(by) if self.usage else usage_of(by)
+
+    def call(
+        self,
+        method: str,
+        arguments: Mapping[str, Any],
+        *,
+        progress: Callable[[int, int | None, str], None] | None = None,
+        cancelled: threading.Event | None = None,
+    ) -> dict[str, Any]:
+        if progress is not None:
+            progress(1, 4, "The second of four")
         self._note(method, dict(arguments))
-        return {}
+        if cancelled is not None and cancelled.is_set():
+            raise Cancelled("It was cancelled", "What is done stays done.")
+        answer = self.answers.get(method, {})
+        return answer(dict(arguments)) if callable(answer) else answer
+
+
+def usage_of(by: Grouping, rows: Sequence[UsageRow] = ()) -> UsageReport:
+    """Return a report over rows."""
+    totals = total_of(row.amounts for row in rows)
+    return UsageReport(by=by, rows=tuple(rows), totals=totals, time_zone="UTC", since=None, notes=())
 
 
 def status(
