@@ -16,7 +16,7 @@ from engine import __version__
 from engine.arguments import LIMIT_CAP, OPERATIONS, validate
 from engine.checkup import vault_problems
 from engine.core import when
-from engine.core.errors import EngineNotRunning, InvalidArgument, StorageFailure
+from engine.core.errors import EngineError, EngineNotRunning, InvalidArgument, StorageFailure
 from engine.core.models import (
     Caller,
     Coverage,
@@ -75,6 +75,10 @@ if TYPE_CHECKING:
     from engine.usage.rows import Grouping
 
 MAX_PROBLEMS = 200
+KNOWLEDGE_HITS = 3
+"""Records beside the hits of a hybrid search (interface.md): what was decided outranks what was only said."""
+
+_KNOWLEDGE_HIT = ("id", "kind", "title", "snippet", "revision")
 _SEARCHES: dict[str, Mode] = {"keyword_search": "keyword", "semantic_search": "semantic", "hybrid_search": "hybrid"}
 _FILTERS = (
     "project", "when", "date_from", "date_to", "include_low_signal", "include_sidechains", "role", "kind", "tool",
@@ -286,9 +290,22 @@ class EngineApi:
                 for index, hit in enumerate(hits[: request.read]):
                     hits[index] = replace(hit, messages=self._reader.exchange(connection, hit.message_uuid))
                 reply = replace(reply, hits=tuple(hits))
-        if undecided:
-            reply = replace(reply, note=" ".join(part for part in (reply.note, _UNDECIDED) if part))
-        return reply
+        notes = [reply.note, _UNDECIDED if undecided else None]
+        if request.mode == "hybrid" and not request.offset and self.knowledge.exists():
+            found, problem = self._knowledge_hits(request.query)
+            notes.append(problem)
+            reply = replace(reply, knowledge_hits=found or None)
+        return replace(reply, note=" ".join(note for note in notes if note) or None)
+
+    def _knowledge_hits(self, query: str) -> tuple[tuple[dict[str, Any], ...], str | None]:
+        """Return the records that match best, and why there are none when Knowledge refuses the question."""
+        try:
+            reply = self.knowledge.call("knowledge_grep", {"query": query, "limit": KNOWLEDGE_HITS})
+            rows = cast("list[dict[str, Any]]", reply["rows"])
+        except EngineError as error:
+            # Its own tools explain; a search of sessions must not fail over a record that cannot be read.
+            return (), f"Knowledge was not searched: {error.title}."
+        return tuple({key: row[key] for key in _KNOWLEDGE_HIT if key in row} for row in rows), None
 
     def _in_view(
         self,

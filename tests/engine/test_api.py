@@ -90,3 +90,34 @@ def test_a_database_that_is_only_read_answers_but_cannot_reindex(engine: Engine)
         assert api.call("status", {})["engine"]["state"] == "stopped"
         with pytest.raises(EngineNotRunning, match="serve"):
             api.call("reindex", {})
+
+
+def decide(engine: Engine, title: str) -> None:
+    record = {
+        "kind": "claim",
+        "claim_kind": "decision",
+        "title": title,
+        "body": f"{title}, because of the audit.",
+        "attribution": {"by": "Ana"},
+        "assertion_origin": "stated",
+        "occurred_at": "2026-03-02",
+        "evidence": [{"quote": "Count this."}],
+    }
+    engine.api.call("knowledge_create", {"record": record})
+
+
+def test_a_hybrid_search_shows_what_was_decided_beside_what_was_said(engine: Engine) -> None:
+    for number in range(5):
+        decide(engine, f"Count the ledger way {number}")
+
+    found = engine.api.call("hybrid_search", {"query": "count ledger"})
+    second_page = engine.api.call("hybrid_search", {"query": "count ledger", "offset": 1})
+
+    assert len(found["knowledge_hits"]) == 3
+    assert set(found["knowledge_hits"][0]) == {"id", "kind", "title", "snippet", "revision"}
+    assert "knowledge_hits" not in second_page
+
+
+def test_a_search_without_a_knowledge_store_creates_none(engine: Engine) -> None:
+    assert "knowledge_hits" not in engine.api.call("hybrid_search", {"query": "count"})
+    assert not engine.paths.knowledge.exists()
