@@ -131,5 +131,5 @@ class Paths(NamedTuple):
         for folder in (self.data, self.config, self.state, self.logs, self.run, self.socket_file.parent):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for private in (self.data, self.run, self.socket_file.parent):
-            if os.name == "posix":
+            if os.name == "posix" and private.stat().st_mode & 0o777 != 0o700:
                 private.chmod(0o700)

@@ -39,6 +39,9 @@ logger = logging.getLogger(__name__)
 RETRY_S = 5.0
 """Pause after the disk refused a write, before reading the same bytes again."""
 
+MAX_FAILURES = 20
+"""So many transcripts in a row that are not understood are no accident: the thread fails, and the engine says so."""
+
 
 class Ingestor:
     """Reads files from the queue, parses them and hands batches to the writer.
@@ -90,6 +93,7 @@ class Ingestor:
         """Files of a transaction that failed for no known reason: each is read and committed alone."""
         self._given_up: dict[FileKey, FileStat | None] = {}
         """Files that could not be understood, as they were then: they are tried again when they change."""
+        self._failures = 0
         self._last_ms: int | None = None
         self._problem: StorageFailure | None = None
         self._gate = threading.Lock()
@@ -175,7 +179,8 @@ class Ingestor:
             on_progress: Called after each file.
         """
         while self.queue.waiting[0] and self._problem is None:
-            while (task := self.queue.get(0)) is not None:
+            # With a disk that refuses every file would wait for the next try.
+            while self._problem is None and (task := self.queue.get(0)) is not None:
                 self.process(task)
                 if on_progress is not None:
                     on_progress()
@@ -286,6 +291,7 @@ class Ingestor:
 
     def _committed(self, results: tuple[BatchResult, ...]) -> None:
         self._problem = None
+        self._failures = 0
         self._last_ms = int(self._clock.now() * 1000)
         self._on_committed(results)
 
@@ -312,6 +318,9 @@ class Ingestor:
 
     def _give_up(self, key: FileKey, cause: Exception) -> None:
         """Leave a file alone that is too much for this program, until it changes."""
+        self._failures += 1
+        if self._failures >= MAX_FAILURES:
+            raise cause
         path = self._survey.path(key)
         self._given_up[key] = None if path is None else _stat_of(path)
         self._refuse(key, f"not understood ({type(cause).__name__})")
