@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
+    from engine.store.batches import BatchResult
     from engine.store.connection import Connection, Value
 
 NOON = 1_772_625_600.0
@@ -32,6 +34,7 @@ class Index:
     clock: FixedClock
     committed: list[int] = field(default_factory=list[int])
     """Messages of each transaction."""
+    has_committed: threading.Event = field(default_factory=threading.Event)
 
     def read(self, *, force: bool = False) -> int:
         """Look at the roots and read what changed; returns how many files were queued."""
@@ -86,16 +89,22 @@ def index(
     writer = StoreWriter(database)
     writer.start()
     committed: list[int] = []
+    has_committed = threading.Event()
+
+    def note(results: tuple[BatchResult, ...]) -> None:
+        committed.append(sum(each.messages for each in results))
+        has_committed.set()
+
     ingestor = Ingestor(
         writer,
         lambda: tuple(Root(root, root.name) for root in roots),
         clock=time,
-        on_committed=lambda results: committed.append(sum(each.messages for each in results)),
+        on_committed=note,
         is_excluded=is_excluded,
         observer=UsageRecorder(),
     )
     try:
-        yield Index(writer, ingestor, time, committed)
+        yield Index(writer, ingestor, time, committed, has_committed)
     finally:
         ingestor.close()
         assert writer.close()
