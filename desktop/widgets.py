@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
 
 from desktop.format import for_tooltip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 class ElidedLabel(QLabel):
@@ -69,6 +69,42 @@ def button(text: str, clicked: Callable[[], object], kind: str = "") -> QPushBut
         made.setProperty("kind", kind)
     made.clicked.connect(lambda _checked=False: clicked())
     return made
+
+
+class Choice(QWidget):
+    """Buttons side by side of which exactly one is down.
+
+    Args:
+        names: What they say, by key; the first is down.
+        name: What is chosen here, for assistive programs.
+    """
+
+    chosen = Signal(str)
+    """The key of the button a person pressed."""
+
+    def __init__(self, names: Mapping[str, str], name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.buttons: dict[str, QPushButton] = {}
+        box = QHBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(4)
+        for key, text in names.items():
+            made = button(text, lambda key=key: self.chosen.emit(key), "mode")
+            made.setCheckable(True)
+            made.setAutoExclusive(True)
+            made.setChecked(not self.buttons)
+            box.addWidget(made)
+            self.buttons[key] = made
+
+    @property
+    def key(self) -> str:
+        """Which button is down."""
+        return next(key for key, each in self.buttons.items() if each.isChecked())
+
+    def choose(self, key: str) -> None:
+        """Press a button."""
+        self.buttons[key].click()
 
 
 def line() -> QFrame:
