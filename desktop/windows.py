@@ -60,9 +60,37 @@ def _about(services: Services) -> QWidget:
     return AboutWindow(services)
 
 
+def _usage(services: Services) -> QWidget:
+    from desktop.usage.window import UsageWindow  # noqa: PLC0415 - see above
+
+    return UsageWindow(services)
+
+
+def _doctor(services: Services) -> QWidget:
+    from desktop.doctor.window import DoctorWindow  # noqa: PLC0415 - see above
+
+    return DoctorWindow(services)
+
+
+def _prune(services: Services) -> QWidget:
+    from desktop.prune.window import PruneWindow  # noqa: PLC0415 - see above
+
+    return PruneWindow(services)
+
+
+def _knowledge(services: Services) -> QWidget:
+    from desktop.knowledge.window import KnowledgeWindow  # noqa: PLC0415 - see above
+
+    return KnowledgeWindow(services)
+
+
 MAKERS: Final[Mapping[str, Callable[[Services], QWidget]]] = {
     "status": _status,
     "settings": _settings,
+    "usage": _usage,
+    "doctor": _doctor,
+    "prune": _prune,
+    "knowledge": _knowledge,
     "connect": _connect,
     "first_run": _first_run,
     "about": _about,

@@ -355,7 +355,7 @@ def hotkey_x_error(code: int) -> str:
 
 # Status
 
-STATUS_TITLE: Final = "Backscroll: status"
+STATUS_TITLE: Final = "Status"
 REINDEX: Final = "Look again"
 BACKLOG: Final = "Backlog"
 COVERAGE: Final = "Coverage by project"
@@ -480,7 +480,7 @@ def version(number: str) -> str:
 
 # Settings
 
-SETTINGS_TITLE: Final = "Backscroll: settings"
+SETTINGS_TITLE: Final = "Settings"
 PAGE_GENERAL: Final = "General"
 PAGE_HISTORY: Final = "History"
 PAGE_SEARCH: Final = "Search"

@@ -56,6 +56,12 @@ ACTIONS: Final = (
     Action("keys", words.ACT_KEYS, ("F1",)),
     Action("escape", words.ACT_ESCAPE, ("Esc",), is_field_key=True),
     Action("status", words.MENU_STATUS, ()),
+    Action("usage", words.MENU_USAGE, ()),
+    Action("knowledge", words.MENU_KNOWLEDGE, ()),
+    Action("doctor", words.MENU_DOCTOR, ()),
+    Action("prune", words.MENU_PRUNE, ()),
+    Action("connect", words.MENU_CONNECT, ()),
+    Action("about", words.MENU_ABOUT, ()),
     Action("settings", words.MENU_SETTINGS, ("Ctrl+,",)),
     Action("quit", words.MENU_QUIT, ("Ctrl+Q",)),
 )

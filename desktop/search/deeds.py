@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from desktop.tasks import Tasks
     from engine.core.models import Hit, Reading, SessionRow
 
+BEYOND: Final = ("status", "usage", "knowledge", "doctor", "prune", "connect", "settings", "about", "quit")
+"""Actions that open something else than this window: all of the tray's menu, which not every desktop has."""
 TROUBLE_MS: Final = 4000
 QUOTE: Final = 300
 """Characters of a citation's quotation."""
@@ -79,10 +82,9 @@ class Deeds:
             "actions": self._actions,
             "keys": self._keys,
             "escape": self._escape,
-            "status": lambda: self._beyond("status"),
-            "settings": lambda: self._beyond("settings"),
-            "quit": lambda: self._beyond("quit"),
         }
+        for beyond in BEYOND:
+            self._table[beyond] = partial(self._beyond, beyond)
 
     def run(self, name: str) -> bool:
         """Perform an action; True when it meant something."""

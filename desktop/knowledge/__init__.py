@@ -1,0 +1,1 @@
+"""Reading what was kept on purpose."""

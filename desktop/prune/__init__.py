@@ -1,0 +1,1 @@
+"""Taking old sessions out, in two steps."""

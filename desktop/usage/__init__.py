@@ -1,0 +1,1 @@
+"""Tokens and cost: the period, the chart of models over time, and the numbers to copy."""

@@ -1,0 +1,341 @@
+"""The usage window: tokens and cost of a period, as bars by model and as numbers to copy or export."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+from PySide6.QtCore import QDate, QSize, QSortFilterProxyModel, Qt
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QDateEdit,
+    QFileDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QTableView,
+    QVBoxLayout,
+)
+
+from desktop import format as shown
+from desktop import words
+from desktop.errors import log_bug, trouble_of
+from desktop.usage import numbers
+from desktop.usage.bars import Chart, chart_of
+from desktop.usage.chart import Legend, StackedBars
+from desktop.usage.model import SORT_ROLE, UsageModel, lines_of
+from desktop.usage.periods import Period, period_of
+from desktop.widgets import Choice, PlainWindow, button, card, heading, label, set_kind
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QShowEvent
+
+    from desktop.history import History
+    from desktop.services import Services
+    from desktop.usage.bars import Unit
+    from engine.usage.amounts import Amounts
+    from engine.usage.report import UsageReport
+
+Group = Literal["day", "model", "project", "session"]
+DEFAULT_PERIOD: Final = "30d"
+ROWS: Final = 2000
+"""Lines of the table; a CSV has all of them."""
+
+
+class UsageWindow(PlainWindow):
+    """Shows what was used."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(words.USAGE_TITLE, QSize(860, 760))
+        self._services = services
+        self._history: History | None = None
+        self._lane = services.tasks.lane()
+        self._daily: UsageReport | None = None
+        self.report: UsageReport | None = None
+        theme = services.theme
+        self.period = QComboBox()
+        self.period.setAccessibleName(words.USAGE_PERIOD)
+        for key, name in words.USAGE_PERIODS.items():
+            self.period.addItem(name, key)
+        self.period.setCurrentIndex(list(words.USAGE_PERIODS).index(DEFAULT_PERIOD))
+        self.first, self.last = self._date_edit(words.USAGE_FROM), self._date_edit(words.USAGE_TO)
+        self.units = Choice(words.USAGE_UNITS, words.USAGE_UNIT)
+        self.groups = Choice(words.USAGE_GROUPS, words.USAGE_GROUP)
+        self._figures: dict[str, QLabel] = {}
+        self.notes = label(kind="warning", wrap=True)
+        self.chart = StackedBars(theme)
+        self.chart.setToolTip(words.USAGE_CHART_HELP)
+        self.legend = Legend(theme)
+        self.detail = label(kind="muted")
+        self.state = label(words.LOADING, "muted", wrap=True)
+        self.state.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.model = UsageModel()
+        self.proxy = QSortFilterProxyModel()
+        self.proxy.setSourceModel(self.model)
+        self.proxy.setSortRole(SORT_ROLE)
+        self.table = self._table()
+        self.copy_button = button(words.USAGE_COPY, self.copy)
+        self.export_button = button(words.USAGE_EXPORT, self._ask_file)
+        self.said = label(kind="muted")
+        self._lay_out()
+        self.period.currentIndexChanged.connect(self._period_chosen)
+        self.units.chosen.connect(self._unit_chosen)
+        self.groups.chosen.connect(self._reload)
+        self.chart.chosen.connect(self.detail.setText)
+        theme.changed.connect(self._recoloured)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self, self.copy)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Refresh), self, self.load)
+        self._period_chosen()
+
+    def attach(self, history: History | None) -> None:
+        """Ask this engine from now on."""
+        self._history = history
+        self.load()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Count when somebody looks."""
+        super().showEvent(event)
+        self.load()
+
+    # Laying out ----------------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        for each in (self.period, self.first, self.last):
+            top.addWidget(each)
+        top.addStretch(1)
+        top.addWidget(self.units)
+        middle = QHBoxLayout()
+        middle.addWidget(self.groups)
+        middle.addStretch(1)
+        bottom = QHBoxLayout()
+        bottom.addWidget(self.said, 1)
+        bottom.addWidget(self.copy_button)
+        bottom.addWidget(self.export_button)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(24, 20, 24, 20)
+        box.setSpacing(12)
+        box.addLayout(top)
+        box.addWidget(self._cards())
+        box.addWidget(self.notes)
+        box.addWidget(self.state, 1)
+        box.addWidget(self.chart)
+        box.addWidget(self.legend)
+        box.addWidget(self.detail)
+        box.addLayout(middle)
+        box.addWidget(self.table, 1)
+        box.addLayout(bottom)
+
+    def _cards(self) -> QFrame:
+        made = card()
+        grid = QGridLayout(made)
+        grid.setContentsMargins(16, 12, 16, 12)
+        for column, (key, name) in enumerate(words.USAGE_FIGURES.items()):
+            number = heading("", self._services.theme.font(1.2, bold=True))
+            number.setAccessibleName(name)
+            grid.addWidget(number, 0, column)
+            grid.addWidget(label(name, "faint"), 1, column)
+            self._figures[key] = number
+        return made
+
+    def _date_edit(self, name: str) -> QDateEdit:
+        today = self._today()
+        made = QDateEdit(QDate(today.year, today.month, today.day))
+        made.setAccessibleName(name)
+        made.setToolTip(name)
+        made.setCalendarPopup(True)
+        made.setDisplayFormat("d MMM yyyy")
+        made.setMinimumWidth(120)
+        made.dateChanged.connect(self._reload)
+        return made
+
+    def _table(self) -> QTableView:
+        made = QTableView()
+        made.setAccessibleName(words.USAGE_TABLE)
+        made.setModel(self.proxy)
+        made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        made.setShowGrid(False)
+        made.setWordWrap(False)
+        made.setTabKeyNavigation(False)
+        made.setSortingEnabled(True)
+        made.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+        made.verticalHeader().hide()
+        made.verticalHeader().setDefaultSectionSize(26)
+        made.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        made.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        made.setFrameShape(QFrame.Shape.NoFrame)
+        header = made.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(60)
+        return made
+
+    # Asking --------------------------------------------------------------------------------------------------------
+
+    @property
+    def unit(self) -> Unit:
+        """What the bars show."""
+        return cast("Unit", self.units.key)
+
+    @property
+    def group(self) -> Group:
+        """What a row is."""
+        return cast("Group", self.groups.key)
+
+    def wanted(self) -> Period:
+        """Return the period that is chosen."""
+        key = str(self.period.currentData())
+        if key != "own":
+            return period_of(key, self._today())
+        first, last = sorted((_day(self.first), _day(self.last)))
+        return Period(first, last)
+
+    def load(self) -> None:
+        """Ask anew."""
+        history = self._history
+        if history is None:
+            self._say(words.STARTING)
+            return
+        if not self.isVisible():
+            return
+        group, period = self.group, self.wanted()
+        first = None if period.first is None else period.first.isoformat()
+        last = None if period.last is None else period.last.isoformat()
+
+        def ask(_cancelled: object) -> tuple[UsageReport, UsageReport]:
+            daily = history.get_usage(by="day", date_from=first, date_to=last, split_models=True)
+            return daily, daily if group == "day" else history.get_usage(by=group, date_from=first, date_to=last)
+
+        if self.report is None:
+            self._say(words.LOADING)
+        self._lane.run(ask, self._loaded, self._failed)
+
+    def _reload(self, _chosen: object = None) -> None:
+        self.load()
+
+    def _unit_chosen(self, _key: str) -> None:
+        self._draw()
+
+    def _today(self) -> date:
+        return datetime.fromtimestamp(self._services.now()).astimezone().date()
+
+    def _period_chosen(self, _index: int = 0) -> None:
+        is_own = self.period.currentData() == "own"
+        self.first.setVisible(is_own)
+        self.last.setVisible(is_own)
+        self.load()
+
+    # Showing -------------------------------------------------------------------------------------------------------
+
+    def _loaded(self, found: tuple[UsageReport, UsageReport]) -> None:
+        self._daily, self.report = found
+        if not self.report.rows:
+            self._say(words.USAGE_NONE)
+            return
+        self._show_parts(True)
+        self._show_totals(self.report.totals)
+        self.notes.setText("\n".join(self.report.notes))
+        self.notes.setVisible(bool(self.report.notes))
+        name = words.USAGE_GROUPS[self.report.by]
+        self.model.set_lines(name, lines_of(self.report)[:ROWS])
+        self._draw()
+
+    def _failed(self, error: Exception) -> None:
+        log_bug(error)
+        trouble = trouble_of(error)
+        self._say(f"{trouble.title}. {trouble.text}", "bad")
+
+    def _say(self, text: str, kind: str = "muted") -> None:
+        """Show a sentence in place of numbers."""
+        self._daily = self.report = None
+        self.state.setText(text)
+        set_kind(self.state, kind)
+        for number in self._figures.values():
+            number.setText("–")  # noqa: RUF001 - a dash where a number will stand
+        self.notes.hide()
+        self.model.set_lines("", ())
+        self.chart.set_chart(Chart())
+        self._show_parts(False)
+
+    def _show_parts(self, has_numbers: bool) -> None:  # noqa: FBT001 - one of two faces
+        self.state.setVisible(not has_numbers)
+        for each in (self.chart, self.legend, self.detail, self.table, self.groups):
+            each.setVisible(has_numbers)
+        for each in (self.copy_button, self.export_button):
+            each.setEnabled(has_numbers)
+
+    def _show_totals(self, totals: Amounts) -> None:
+        share = totals.cache_hit_share
+        texts = {
+            "cost": numbers.cost(totals),
+            "tokens": numbers.short(totals.tokens),
+            "output": numbers.short(totals.output_tokens),
+            "calls": shown.count(totals.calls),
+            "cache": "–" if share is None else shown.percent(share * 100),  # noqa: RUF001 - as above
+        }
+        for key, text in texts.items():
+            self._figures[key].setText(text)
+        set_kind(self._figures["cost"], "warning" if totals.unpriced_calls else "")
+
+    def _draw(self) -> None:
+        if self._daily is None:
+            return
+        chart = chart_of(self._daily, self.unit, self.wanted())
+        self.chart.set_chart(chart)
+        self.legend.set_chart(chart)
+
+    def _recoloured(self, _colours: object) -> None:
+        self.update()
+
+    # Taking along --------------------------------------------------------------------------------------------------
+
+    def copy(self) -> None:
+        """Copy the chosen lines, or all, with tabs between the numbers."""
+        if self.report is None:
+            return
+        chosen = {self.proxy.mapToSource(each).row() for each in self.table.selectionModel().selectedRows()}
+        lines = [line for row, line in enumerate(self.model.lines) if row in chosen] or lines_of(self.report)
+        text = numbers.table_text(words.USAGE_GROUPS[self.report.by], lines, self.report.totals, separator="\t")
+        QGuiApplication.clipboard().setText(text)
+        self.said.setText(words.COPIED)
+
+    def export(self, file: Path) -> None:
+        """Write every line into a file, in the background."""
+        report = self.report
+        if report is None:
+            return
+        text = numbers.table_text(words.USAGE_GROUPS[report.by], lines_of(report), report.totals)
+        # Excel takes a file without the mark for the system's old encoding.
+        self._services.tasks.run(
+            lambda _: file.write_text(text, encoding="utf-8-sig", newline=""),
+            lambda _written: self.said.setText(words.EXPORTED),
+            self._not_written,
+        )
+
+    def _ask_file(self) -> None:
+        dialog = QFileDialog(self, words.USAGE_EXPORT, f"usage-{self._today().isoformat()}.csv", words.CSV_FILES)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("csv")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self._file_chosen)
+        dialog.open()
+
+    def _file_chosen(self, name: str) -> None:
+        self.export(Path(name))
+
+    def _not_written(self, error: Exception) -> None:
+        if not isinstance(error, OSError):
+            log_bug(error)
+        self.said.setText(words.problem_in(words.NOT_WRITTEN, str(error)))
+
+
+def _day(edit: QDateEdit) -> date:
+    chosen = edit.date()
+    return date(chosen.year(), chosen.month(), chosen.day())
