@@ -23,7 +23,7 @@ from engine.maintenance.removals import FILE_NAME, Removals
 from engine.maintenance.screen import Screen
 from engine.store import coverage, pruning, upkeep
 from engine.transcripts.discovery import identify
-from engine.transcripts.redaction import RULES_VERSION
+from engine.transcripts.secret_shapes import RULES_VERSION
 
 if TYPE_CHECKING:
     import threading
@@ -76,6 +76,7 @@ class Safekeeping:
         self._paths = paths
         self._settings = settings
         self._engine: EngineView | None = None
+        self._unredacted = False
         self._clock = clock
         self._zone = zone
         self._readers = readers
@@ -191,10 +192,12 @@ class Safekeeping:
             upkeep.note_redaction(connection, 0)
         elif not coverage.chunk_count(connection):
             upkeep.note_redaction(connection, RULES_VERSION)
+        self._unredacted = self._settings.privacy_redact and upkeep.redacted_with(connection) < RULES_VERSION
 
-    def unredacted(self, connection: Connection) -> bool:
-        """Return True when secrets should be replaced and part of the index was made without."""
-        return self._settings.privacy_redact and upkeep.redacted_with(connection) < RULES_VERSION
+    @property
+    def has_unredacted(self) -> bool:
+        """True when secrets should be replaced and part of the index was made without."""
+        return self._unredacted
 
     def doctor(
         self,
@@ -227,7 +230,10 @@ class Safekeeping:
             knowledge,
             deep,
         )
-        return doctor(checkup, fix=fix, step=stop_when(cancelled, progress), outside=outside)
+        reply = doctor(checkup, fix=fix, step=stop_when(cancelled, progress), outside=outside)
+        if any(each.id == "secrets" and each.fixed for each in reply.findings):
+            self._unredacted = False
+        return reply
 
     # Restore -----------------------------------------------------------------------------------------------------
 

@@ -506,6 +506,14 @@ class Engine:
                     hint=f"The damaged one is kept in {self._set_aside}; nothing has to be done.",
                 )
             )
+        if self._keeper.has_unredacted:
+            found.append(
+                Notice(
+                    id="secrets",
+                    text="Part of the index was made before secrets were replaced in it.",
+                    hint="`backscroll doctor --fix` replaces them; replies are redacted all the same.",
+                )
+            )
         archiver = self._keeper.archiver
         if archiver is not None and archiver.state.problem is not None:
             found.append(

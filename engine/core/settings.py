@@ -146,7 +146,12 @@ SETTINGS: tuple[Setting, ...] = (
         True,
         "Keep a copy of each transcript: Claude Code deletes its own.",
     ),
-    Setting("privacy.redact", "flag", True, "Replace secrets (keys, tokens, passwords) before they enter the index."),
+    Setting(
+        "privacy.redact",
+        "flag",
+        True,
+        "Replace secrets (keys, tokens, passwords) in the index and in replies. The archive stays exact.",
+    ),
     Setting(
         "privacy.projects_apart",
         "patterns",

@@ -7,7 +7,7 @@ from typing import Final
 from engine.maintenance.checks import Check, CheckUp, Fix, Outcome, Step, ok, plural
 from engine.store import coverage, generations, pruning, upkeep
 from engine.store.migrations import MIGRATIONS, schema_version
-from engine.transcripts.redaction import RULES_VERSION
+from engine.transcripts.secret_shapes import RULES_VERSION
 
 SHOWN: Final = 3
 """Files named in a finding."""

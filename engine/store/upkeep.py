@@ -12,7 +12,8 @@ from engine.store import redactions
 from engine.store.generations import generations
 from engine.store.rows import number, row, rows
 from engine.store.vectors import rebuild_bits
-from engine.transcripts.redaction import RULES_VERSION, redact
+from engine.transcripts.redaction import redact
+from engine.transcripts.secret_shapes import RULES_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable

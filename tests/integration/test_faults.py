@@ -29,7 +29,7 @@ from tests.helpers.fault_child import NOW, PRUNE, engine_at, work
 from tests.helpers.transcripts import TranscriptBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -136,7 +136,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 
 
 @contextmanager
-def started(phase: str, home: Path, projects: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
+def started(phase: str, home: Path, projects: Path, *more: str) -> Generator[subprocess.Popen[str]]:
     """Start a phase in a process of its own, and give it when its work begins."""
     with subprocess.Popen(
         [sys.executable, "-m", "tests.helpers.fault_child", phase, str(home), str(projects), *more],

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.transcripts import chunking
-from engine.transcripts.redaction import KINDS, redact, redacted_text
+from engine.transcripts.redaction import redact, redacted_text
+from engine.transcripts.secret_shapes import KINDS
 from tests.helpers.secrets import harmless, secrets
 
 SEEDS = range(5)
