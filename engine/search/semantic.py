@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from engine.store.packing import Floats
     from engine.store.vectors import PassageMatch
 
-COPY_FROM_VECTORS = 32_768
-"""From so many vectors on the bits are searched in memory: `vec0` takes 20 ms up to here, and ten times as long as the
-copy beyond (tests/benchmarks/vectors)."""
+COPY_FROM_VECTORS = 10_000
+"""From so many vectors on the bits are searched in memory: at 20,000 `vec0` takes 25 ms and the copy 2.4, which loads in
+a few milliseconds and is 1 MB (tests/benchmarks/vectors)."""
 
 _MAX_REMEMBERED = 64
 """Vectors of the last questions: another page, another filter or one more key stroke needs no model."""

@@ -27,8 +27,8 @@ FRENCH = """au aux avec ce ces cette comment dans de des du elle en est et eu il
 mes moi mon ne nos notre nous on ou où par pas pour pourquoi qu que quel quelle quelles quels qui sa se ses si son sont
 sur ta te tes toi ton tu un une vos votre vous été être a à"""
 SPANISH = """a al algo como cómo con cual cuál cuando cuándo de del desde donde dónde el ella ellos en era es esa ese
-eso esta está este esto fue ha hay la las le les lo los me mi mis más muy no nos o para pero por porque qué que quien quién
-se ser si sin sobre son su sus también te tu un una unas unos y ya yo"""
+eso esta está este esto fue ha hay la las le les lo los me mi mis más muy no nos o para pero por porque qué que quien
+quién se ser si sin sobre son su sus también te tu un una unas unos y ya yo"""
 PORTUGUESE = """ao aos as com como da das de do dos e ela ele em entre era essa esse esta este eu foi há isso isto já
 mais mas me meu minha muito na nas no nos não nós o os ou para pela pelo por porque quando que quem se sem ser seu sua
 são também te um uma você é à"""

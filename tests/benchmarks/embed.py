@@ -3,9 +3,9 @@
     python dev.py bench embed [folder with projects/] [--threads N] [--passages N] [--precision auto|float32|bfloat16]
 
 The folder is `../shared/corpus` or `$BACKSCROLL_CORPUS` when none is given. Both sides run in one go, one after the
-other, with the same threads: the engine's loop (reading the queue, the worker process, writing vectors), then float32
-`encode(texts, batch_size=32)` in this process over the same deduplicated passages. `--passages` takes a share of the
-history, newest first.
+other, with the same threads and priority: the engine's loop (reading the queue, the worker process, writing vectors),
+then float32 `encode(texts, batch_size=32)` in this process over the same deduplicated passages. `--passages` takes a
+share of the history, newest first.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from engine.core.settings import Settings
 from engine.embed.client import WorkerClient, worker_command
 from engine.embed.location import find_model
 from engine.embed.messages import WorkerOptions
+from engine.embed.priority import step_back
 from engine.service import Engine
 from engine.store import generations
 from engine.store.connection import all_rows, open_reader
@@ -86,6 +87,7 @@ def plain(passages: Sequence[str], folder: str, threads: int) -> float:
     from sentence_transformers import SentenceTransformer
 
     torch.set_num_threads(threads)
+    step_back()  # the worker has the lower priority too: on a busy machine the other side would win by that alone
     model: Any = SentenceTransformer(folder, device="cpu")
     model.encode(passages[:32], batch_size=32, show_progress_bar=False)
     started = time.perf_counter()

@@ -69,7 +69,8 @@ class Space:
 
     def exact(self, query: Floats, chunk_filter: ChunkFilter, wanted: int) -> list[int]:
         where = conditions(chunk_filter)
-        allowed = [int(row[0]) for row in self.db.execute(f"SELECT c.id FROM chunks c WHERE {where.sql}", where.values)  # noqa: S608 - conditions of ours]
+        rows = self.db.execute(f"SELECT c.id FROM chunks c WHERE {where.sql}", where.values)  # noqa: S608 - ours
+        allowed = [int(row[0]) for row in rows]
         near = self.vectors @ query
         return sorted(allowed, key=lambda chunk: -near[chunk - 1])[:wanted]
 
