@@ -88,7 +88,7 @@ _READ: Final[Schema] = {
 _ROLE: Final = _choice(*Role)
 _PROJECT: Final = _text('Part of its path; "." is this repository.')
 _DATES: Final[Mapping[str, Schema]] = {
-    "when": _text("today, yesterday, this week, last week, 7d, 24h, monday…"),
+    "when": _text("today, last week, 7d, 24h, monday…"),
     "date_from": _text("YYYY-MM-DD or ISO time."),
     "date_to": _text("Inclusive."),
 }
@@ -102,7 +102,7 @@ COMMON: Final[Mapping[str, Schema]] = {
     "include_sidechains": _flag("Also subagents."),
     "role": _ROLE,
     "kind": _choice(*Kind, "tool"),
-    "tool": _text("Its name, such as Bash."),
+    "tool": _text("Such as Bash."),
     "session": _text('Id, unique prefix or "current".'),
     "include_current": _flag("Also what you still have in view."),
     **_PAGE,
@@ -122,7 +122,7 @@ _ALL: Final = (
         {
             "query": _text(),
             **COMMON,
-            "fuzzy_fallback": _flag("Retry with typos corrected.", default=True),
+            "fuzzy_fallback": _flag(default=True),
             "group": _choice("exchange"),
         },
         ("query",),
@@ -131,7 +131,7 @@ _ALL: Final = (
     Operation("semantic_search", {"query": _text(), **COMMON}, ("query",), (_when_or_dates,)),
     Operation(
         "hybrid_search",
-        {"query": _text(), **COMMON, "rerank": _flag("By signal and recency too.", default=True)},
+        {"query": _text(), **COMMON, "rerank": _flag(default=True)},
         ("query",),
         (_when_or_dates,),
     ),
@@ -140,7 +140,7 @@ _ALL: Final = (
         {
             "chunk_id": _text(),
             "message_uuid": _text(),
-            "ids": {"type": "array", "items": _text(), "minItems": 1, "maxItems": 10, "description": "Of either kind."},
+            "ids": {"type": "array", "items": _text(), "minItems": 1, "maxItems": 10},
             "before": _count(3),
             "after": _count(3),
             "max_tokens": _MAX_TOKENS,

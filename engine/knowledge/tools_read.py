@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.knowledge.arguments import Arg
 from engine.knowledge.queries import (
     DayQuery,
@@ -34,18 +36,16 @@ from engine.knowledge.tools_spec import (
     offset,
 )
 
-_LIFECYCLE = Arg("lifecycle", "string", "default active", choices=("active", "superseded", "all"))
+_LIFECYCLE = Arg("lifecycle", "string", choices=("active", "superseded", "all"))
 
 READ_TOOLS: tuple[ToolSpec, ...] = (
     ToolSpec(
         "knowledge_grep",
-        "Use when asked what was decided, promised, preferred or known about something: keyword search in the records "
-        "kept on purpose. Whole words, case and accents ignored, no stemming, wildcards or operators. mode: all words "
-        "(default), any, phrase. A hit found through an outdated wording returns the current record and names the "
-        "old one in via. Ranked, never exhaustive: knowledge_records lists everything. total null means the index is "
-        "down, not that nothing matches.",
+        'Use when asked what was decided, promised, preferred or known: "what did we decide about…". Keyword '
+        "search in the records kept on purpose: whole words, no stemming or operators. An outdated wording finds "
+        "the current record, via names the old one. Never exhaustive: knowledge_records is.",
         (
-            Arg("query", "string", "1-64 words, at most 500 characters", required=True),
+            Arg("query", "string", required=True),
             Arg("mode", "string", choices=("all", "any", "phrase")),
             KIND,
             TYPE,
@@ -54,8 +54,8 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
             DATE_FIELD,
             SINCE,
             UNTIL,
-            Arg("minScore", "number", "drop hits below this score, and replacements, which have none"),
-            limit(50, 20),
+            Arg("minScore", "number"),
+            limit(50),
             offset(500),
             VIEW,
         ),
@@ -64,15 +64,15 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_lookup",
-        "Use when you have an exact id, full title or alias and want that record: found, ambiguous or missing. Case, "
-        "width and blanks do not matter, nothing is guessed; search words with knowledge_grep.",
+        "Use when you have an exact id, full title or alias: found, ambiguous or missing. Nothing is guessed; "
+        "words go to knowledge_grep.",
         (
-            Arg("query", "string", "at most 200 characters", required=True),
+            Arg("query", "string", required=True),
             KIND,
             TYPE,
             TAG,
             _LIFECYCLE,
-            limit(50, 20),
+            limit(50),
             offset(500),
             VIEW,
         ),
@@ -81,14 +81,14 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_records",
-        "Use for the complete list of records: every file whatever its state, broken, duplicate, withdrawn and "
-        "unavailable ones flagged with the reason. Exhaustive, in path order, works without the search index.",
+        "Use for the complete list of records: every file whatever its state, broken and withdrawn ones with the "
+        "reason.",
         (
             KIND,
             TYPE,
             TAG,
-            Arg("lifecycle", "string", "default all", choices=LIFECYCLES),
-            limit(100, 50),
+            Arg("lifecycle", "string", choices=LIFECYCLES),
+            limit(100),
             offset(50_000),
             SNAPSHOT,
             VIEW,
@@ -98,33 +98,32 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_record",
-        "Use to read one record in full: body, dates, references, every piece of evidence with its verified text, "
-        "revision and hash (needed to change it), and findings about it.",
+        "Use to read one record in full: body, dates, evidence with its verified text, revision and hash (needed "
+        "to change it), findings.",
         (
             Arg("id", "string", required=True),
-            Arg("bodyOffset", "integer", "continue a long body", minimum=0, maximum=10_000_000),
-            Arg("maxChars", "integer", "of the body, default 12000", minimum=256, maximum=65_536),
+            Arg("bodyOffset", "integer", minimum=0, maximum=10_000_000),
+            Arg("maxChars", "integer", minimum=256, maximum=65_536),
         ),
         "record",
         RecordQuery,
     ),
     ToolSpec(
         "knowledge_timeline",
-        "Use for what happened when, by structured dates only: one entity's history, decisions in a range, recent "
-        "imports (timeField recorded_at or updated_at), deadlines (due_at). kind is an exact record type. Expired and "
-        "superseded records need eligibility include_inactive. group source (with entity): each meeting or document "
-        "once, with what was noted there. No match is no proof of absence.",
+        "Use for what happened when, by dates only: an entity's history, decisions in a range, deadlines (due_at), "
+        "what was recorded lately (recorded_at). Expired and superseded records need eligibility. group=source "
+        "(with entity): each meeting or document once, with its notes. No match is no proof of absence.",
         (
             ENTITY,
             EXACT_KIND,
             DATE_FIELD,
             SINCE,
             UNTIL,
-            Arg("order", "string", "default desc", choices=("asc", "desc")),
-            Arg("eligibility", "string", "default active", choices=("active", "include_inactive")),
-            Arg("includeSources", "boolean", "add summaries of the rows' sources"),
+            ORDER,
+            Arg("eligibility", "string", choices=("active", "include_inactive")),
+            Arg("includeSources", "boolean"),
             Arg("group", "string", choices=("source",)),
-            limit(50, 20),
+            limit(50),
             offset(),
             SNAPSHOT,
             VIEW,
@@ -134,15 +133,14 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_chronicle_day",
-        "Use for what occurred on one calendar day, or in the Monday-Sunday week around it, in a time zone. Resolve "
-        "words like yesterday to a date first.",
+        "Use for what occurred on one day, or in the Monday-Sunday week around it. Resolve words like yesterday first.",
         (
             Arg("date", "string", "YYYY-MM-DD", required=True),
             Arg("week", "boolean"),
-            Arg("timeZone", "string", "IANA name, default UTC"),
+            Arg("timeZone", "string"),
             EXACT_KIND,
             ORDER,
-            limit(50, 20),
+            limit(50),
             offset(),
             SNAPSHOT,
             VIEW,
@@ -152,13 +150,12 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_chronicle_since",
-        "Use for what occurred since a date, oldest first. By the time things happened, not by when they were "
-        "recorded; for recent imports use knowledge_timeline.",
+        "Use for what occurred since a date, oldest first; what was recorded since: knowledge_timeline.",
         (
-            Arg("since", "string", "YYYY-MM-DD or timestamp with seconds and zone, inclusive", required=True),
+            replace(SINCE, required=True),
             UNTIL,
             EXACT_KIND,
-            limit(50, 20),
+            limit(50),
             offset(),
             SNAPSHOT,
             VIEW,
@@ -168,11 +165,11 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_chronicle_last_seen",
-        "Use for the most recent dated record linked to a person, project or other entity, up to now or a given date. "
-        "A record is no proof that anybody met or attended; a miss proves nothing.",
+        "Use for the latest dated record linked to a person, project or other entity: no proof that anybody met or "
+        "attended; a miss proves nothing.",
         (
-            Arg("entity", "string", "record id or exact name", required=True),
-            Arg("occurredOnOrBefore", "string", "date or timestamp, default now"),
+            replace(ENTITY, required=True),
+            Arg("occurredOnOrBefore", "string"),
             VIEW,
         ),
         "chronicle_last_seen",
@@ -180,16 +177,16 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_ontology",
-        "Use to see which page types, claim kinds and predicates exist before recording something. view catalog "
-        "(default), definitions (fields, endpoints), sources (the YAML), diagnostics.",
+        "Use to see which page types, claim kinds and predicates exist before recording: names (catalog), fields "
+        "and endpoints (definitions), the YAML (sources).",
         (
             Arg("view", "string", choices=("catalog", "definitions", "sources", "diagnostics")),
-            Arg("name", "string", "one type, with definitions"),
+            Arg("name", "string"),
             KIND,
-            Arg("includeRecords", "boolean", "up to 20 records of each type"),
-            Arg("sourcePath", "string", "with sources: ontology.yaml"),
-            Arg("maxChars", "integer", "with sourcePath, default 12000", minimum=256, maximum=65_536),
-            Arg("limit", "integer", "default 50, definitions 10", minimum=1, maximum=100),
+            Arg("includeRecords", "boolean"),
+            Arg("sourcePath", "string"),
+            Arg("maxChars", "integer", minimum=256, maximum=65_536),
+            Arg("limit", "integer", minimum=1, maximum=100),
             offset(1_000_000),
         ),
         "ontology",
@@ -197,12 +194,12 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_history",
-        "Use to see how a record came about: every publication and hand edit, newest first, with receipts. With "
-        "revision: the exact text it had.",
+        "Use to see how a record came about: publications and hand edits, newest first. With revision: the text it "
+        "had then.",
         (
             Arg("id", "string"),
-            Arg("revision", "integer", "also return the text of this revision", minimum=1, maximum=1_000_000),
-            limit(50, 20),
+            Arg("revision", "integer", minimum=1, maximum=1_000_000),
+            limit(50),
             offset(1_000_000),
         ),
         "history",
@@ -210,8 +207,7 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_mutation",
-        "Use to see what became of a write: its receipt by request id. indexed false means the next search indexes it, "
-        "not that it failed; git.state tells its local checkpoint.",
+        "Use to see what became of a write: its receipt. indexed false: the next search indexes it, nothing failed.",
         (Arg("requestId", "string", required=True),),
         "mutation",
         MutationQuery,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.knowledge.arguments import Arg, object_schema
-from engine.knowledge.records import KINDS
+from engine.knowledge.records import DATE_FIELDS, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,27 +35,22 @@ class ToolSpec:
         return object_schema(self.arguments)
 
 
-VIEW = Arg("view", "string", "full adds citations and evidence", choices=("agent", "full"))
+VIEW = Arg("view", "string", "full adds evidence", choices=("agent", "full"))
 KIND = Arg("kind", "string", choices=KINDS)
 TYPE = Arg("type", "string", "ontology type or alias")
 TAG = Arg("tag", "string")
-EXACT_KIND = Arg("kind", "string", "exact record type: decision, meeting, …")
+EXACT_KIND = Arg("kind", "string", "exact type: decision, meeting, …")
 SNAPSHOT = Arg("snapshot", "string", "of page one")
-DATE_FIELD = Arg(
-    "timeField",
-    "string",
-    "default occurred_at",
-    choices=("occurred_at", "recorded_at", "updated_at", "due_at"),
-)
-SINCE = Arg("since", "string", "YYYY-MM-DD or full timestamp, inclusive")
-UNTIL = Arg("until", "string", "inclusive")
+DATE_FIELD = Arg("timeField", "string", choices=DATE_FIELDS)
+SINCE = Arg("since", "string", "YYYY-MM-DD or timestamp")
+UNTIL = Arg("until", "string")
 ORDER = Arg("order", "string", choices=("asc", "desc"))
 ENTITY = Arg("entity", "string", "record id or exact name")
 
 
-def limit(highest: int, default: int) -> Arg:
+def limit(highest: int) -> Arg:
     """Return the argument for the length of a page."""
-    return Arg("limit", "integer", f"default {default}", minimum=1, maximum=highest)
+    return Arg("limit", "integer", minimum=1, maximum=highest)
 
 
 def offset(highest: int = 10_000) -> Arg:

@@ -24,8 +24,8 @@ _TEXT = Arg("", "string")
 _REQUEST_ID = Arg("requestId", "string")
 _VAULT_ID = Arg("expectedVaultId", "string")
 _ID = Arg("id", "string", required=True)
-_REVISION = Arg("expectedRevision", "integer", "as read", required=True, minimum=1, maximum=1_000_000_000)
-_HASH = Arg("expectedHash", "string", "as read", required=True)
+_REVISION = Arg("expectedRevision", "integer", required=True, minimum=1, maximum=1_000_000_000)
+_HASH = Arg("expectedHash", "string", required=True)
 _REASON = Arg("reason", "string", required=True)
 _FINGERPRINT = Arg("expectedOntologyFingerprint", "string")
 
@@ -89,36 +89,49 @@ PARTS = MappingProxyType(
 )
 """Objects inside arguments, as `engine.arguments` checks them: some schemas only point to another tool's."""
 
+_RECORD_IN_SHORT = (
+    "claim: kind, claim_kind (fact, preference, decision, commitment, event, belief), title, body, evidence; "
+    "relationship: kind, type (works_on…), from, to, evidence. Optional: summary, aliases, tags, occurred_at (by "
+    "default the message's), valid_until, entities, sources (page ids), source_event, attribution "
+    f"{{by, via?}}, assertion_origin ({', '.join(ORIGINS)}), due_at, owner. evidence: [{{quote, session?, "
+    "message_uuid?}], exact words of one message, session current or an id; [{text, attribution, filename?}]; "
+    "[{id, lines?, quote?}]"
+)
+"""What a reader of the catalogue gets instead of the schema of a record, which takes three times the room."""
+
 WRITE_TOOLS: tuple[ToolSpec, ...] = (
     ToolSpec(
         "knowledge_create",
-        "Use right after something was decided, promised or found out that a later session must know: records a claim "
-        "(or a relationship between two pages) with its evidence. One call is enough: quote the exact words from this "
-        "session and they are found, verified and kept. Look with knowledge_grep first; a changed decision goes "
-        "through knowledge_correct.",
-        (Arg("record", "object", required=True, properties=_RECORD), _FINGERPRINT, _REQUEST_ID, _VAULT_ID),
+        "Use right after something was decided, promised or found out that a later session must know. One call "
+        "records it: quote the exact words from this session as evidence, they are found and kept. Look with "
+        "knowledge_grep first; what changed goes through knowledge_correct.",
+        (
+            Arg("record", "object", _RECORD_IN_SHORT, required=True, properties=_RECORD),
+            _FINGERPRINT,
+            _REQUEST_ID,
+            _VAULT_ID,
+        ),
         "create",
         CreateRecord,
         read_only=False,
     ),
     ToolSpec(
         "knowledge_save_page",
-        "Use to keep a page about a person, project, component, meeting or topic. expectedRevision 0 creates it; to "
-        "save a page again pass id, revision and hash as read. What is left out stays; keys and comments unknown to "
-        "the format stay too.",
+        "Use to keep a page about a person, project, meeting or topic. To save one again pass id, revision and "
+        "hash as read; what is left out stays.",
         (
             Arg("id", "string"),
             Arg("expectedRevision", "integer", "0 creates", required=True, minimum=0, maximum=1_000_000_000),
-            Arg("expectedHash", "string", "as read"),
+            Arg("expectedHash", "string"),
             Arg("title", "string"),
-            Arg("type", "string", "see knowledge_ontology"),
-            Arg("body", "string", "Markdown"),
-            Arg("fields", "object", "of the type, e.g. status; meetings: occurred_at"),
+            Arg("type", "string", "of knowledge_ontology"),
+            Arg("body", "string"),
+            Arg("fields", "object", "of the type; meetings: occurred_at"),
             _texts("aliases"),
             _texts("tags"),
             _texts("entities", "page ids"),
-            _texts("sources", "page ids"),
-            Arg("evidence", "array", "items as in knowledge_create", items=Arg("", "object")),
+            _texts("sources"),
+            Arg("evidence", "array", "as in knowledge_create", items=Arg("", "object")),
             Arg("summary", "string"),
             _REQUEST_ID,
             _VAULT_ID,
@@ -129,7 +142,7 @@ WRITE_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_edit_body",
-        "Use to change one passage of a page without sending the whole: find must stand in its body exactly once.",
+        "Use to change one passage of a page: find must stand in its body exactly once.",
         (
             _ID,
             _REVISION,
@@ -145,15 +158,14 @@ WRITE_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_correct",
-        "Use when a recorded claim or relationship no longer holds because something newer was decided: writes the "
-        "replacement and marks the old record superseded, in one step. Searches for the old words then find the new "
-        "record.",
+        "Use when a recorded claim or relationship no longer holds because something newer was decided: the "
+        "replacement supersedes it.",
         (
             _ID,
             _REVISION,
             _HASH,
             _REASON,
-            Arg("replacement", "object", "whole record, keys as in knowledge_create", required=True),
+            Arg("replacement", "object", "whole record as in knowledge_create", required=True),
             _FINGERPRINT,
             _REQUEST_ID,
             _VAULT_ID,
@@ -165,8 +177,8 @@ WRITE_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_withdraw",
-        "Use when a record was wrong and nothing replaces it: it and what depends on it leave every answer. File, "
-        "evidence and history stay.",
+        "Use when a record was wrong and nothing replaces it: it and what depends on it leave every answer, its "
+        "file stays.",
         (_ID, _REVISION, _HASH, _REASON, _REQUEST_ID, _VAULT_ID),
         "withdraw",
         Withdraw,
@@ -175,12 +187,12 @@ WRITE_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_merge",
-        "Use when two pages describe the same thing: merged then stands for survivor everywhere.",
+        "Use when two pages describe the same thing: survivor then stands for both.",
         (
-            Arg("survivor", "string", "page id that stays", required=True),
-            Arg("merged", "string", "page id that goes", required=True),
-            Arg("expectedRevision", "integer", "of merged", required=True, minimum=1, maximum=1_000_000_000),
-            Arg("expectedHash", "string", "of merged", required=True),
+            Arg("survivor", "string", required=True),
+            Arg("merged", "string", required=True),
+            Arg("expectedRevision", "integer", required=True, minimum=1, maximum=1_000_000_000),
+            Arg("expectedHash", "string", required=True),
             Arg("expectedSurvivorRevision", "integer", minimum=1, maximum=1_000_000_000),
             Arg("expectedSurvivorHash", "string"),
             Arg("reason", "string"),
@@ -194,7 +206,7 @@ WRITE_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_unmerge",
-        "Use to undo a merge: the page stands for itself again.",
+        "Use to undo a merge.",
         (_ID, _REVISION, _HASH, Arg("reason", "string"), _REQUEST_ID, _VAULT_ID),
         "unmerge",
         Unmerge,
@@ -202,11 +214,11 @@ WRITE_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_attach_file",
-        "Use to retain a file of this machine as evidence, unchanged; cite it afterwards by the id in the receipt.",
+        "Use to retain a file as evidence; cite it by the id in the receipt.",
         (
-            Arg("filePath", "string", "absolute", required=True),
-            Arg("sha256", "string", "of the file as seen", required=True),
-            Arg("attribution", "string", "where it comes from", required=True),
+            Arg("filePath", "string", required=True),
+            Arg("sha256", "string", required=True),
+            Arg("attribution", "string", required=True),
             Arg("filename", "string"),
             _REQUEST_ID,
             _VAULT_ID,
@@ -217,7 +229,7 @@ WRITE_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_resume",
-        "Use when a receipt's git.state is pending or unavailable: tries its local Git checkpoint again.",
+        "Use when a receipt's git.state is pending or unavailable: tries the checkpoint again.",
         (Arg("requestId", "string", required=True),),
         "resume",
         Resume,

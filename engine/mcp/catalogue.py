@@ -41,6 +41,7 @@ ALWAYS_LOADED: Final = frozenset({"hybrid_search", "get_context"})
 
 _KNOWLEDGE: Final = "knowledge_"
 _BOUNDS: Final = frozenset({"minimum", "maximum", "minItems", "maxItems"})
+_SAID_ONCE: Final = frozenset({"description", "enum", "default"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ class Catalogue:
         """Return the `tools` of `tools/list`, made short: the whole list has a budget of 9,000 tokens."""
         shown = self.tools(toolset)
         listed = [tool.wire(shown) for tool in shown.values()]
-        said: set[tuple[str, str]] = set()
+        said: set[tuple[str, str, str]] = set()
         for tool in listed:
             tool["inputSchema"] = _shortened(tool["inputSchema"], said)
         return listed
@@ -137,12 +138,16 @@ class Catalogue:
         return MappingProxyType({each.name: each for each in PROMPTS if any(tool in shown for tool in each.needs)})
 
 
-def _shortened(schema: Mapping[str, Any], said: set[tuple[str, str]]) -> dict[str, Any]:
+def _shortened(schema: Mapping[str, Any], said: set[tuple[str, str, str]]) -> dict[str, Any]:
     """Return a schema without what a reader can do without.
 
-    An argument that means the same in several tools is described at the first (`hybrid_search`, which is always in
-    view). Bounds are left out: a number outside of them is answered with the number that is inside.
+    What several tools say alike about an argument of one name (its description, values, default) stands at the first
+    of them only, which is `hybrid_search`, always in view, where it has the argument. Bounds are left out: a number
+    outside of them is answered with the number that is inside. So is the inside of an object that has a description:
+    that says its keys, and a wrong key is answered with the right one.
     """
+    if schema.get("type") == "object" and "description" in schema:
+        return {"type": "object", "description": schema["description"]}
     shown: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":
@@ -157,9 +162,7 @@ def _shortened(schema: Mapping[str, Any], said: set[tuple[str, str]]) -> dict[st
     return shown
 
 
-def _once(name: str, schema: Mapping[str, Any], said: set[tuple[str, str]]) -> Mapping[str, Any]:
-    described = (name, str(schema.get("description", "")))
-    if described in said:
-        return {key: value for key, value in schema.items() if key != "description"}
-    said.add(described)
-    return schema
+def _once(name: str, schema: Mapping[str, Any], said: set[tuple[str, str, str]]) -> Mapping[str, Any]:
+    known = {key for key in _SAID_ONCE & schema.keys() if (name, key, str(schema[key])) in said}
+    said.update((name, key, str(schema[key])) for key in _SAID_ONCE & schema.keys())
+    return {key: value for key, value in schema.items() if key not in known}

@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.arguments import OPERATIONS
+from engine.arguments import OPERATIONS, validate
+from engine.core.errors import InvalidArgument
+from engine.core.models import Role
 from engine.ipc.protocol import TOOLSETS
 from engine.knowledge.tools import OPERATIONS as KNOWLEDGE
 from engine.knowledge.tools import TOOLS as KNOWLEDGE_TOOLS
+from engine.knowledge.tools_write import PARTS
 from engine.mcp.catalogue import Catalogue
 from engine.mcp.descriptions import DESCRIPTION_CAP, INSTRUCTIONS_CAP, TOOLS
 
@@ -21,8 +24,11 @@ TOKEN_CHARACTERS = 2.5
 TRANSCRIPT_TOKENS = 5_000
 """Of the 9,000 that the whole list may have: Knowledge has more tools."""
 
-WHOLE_LIST_CHARACTERS = 28_700
-"""All 33 tools. At 2.5 characters a token these are 11,500 tokens, above interface.md's 9,000: it may only shrink."""
+WHOLE_LIST_CHARACTERS = 22_500
+"""9,000 tokens at 2.5 characters each: what the descriptions of all tools may cost a session (interface.md)."""
+
+RARE_KEYS = {"dependencies"}
+"""Of a record: named by the error for an unknown key, and in docs/knowledge.md."""
 
 FIRST_TIER = ("keyword_search", "get_context", "get_session", "list_sessions", "get_period", "status")
 
@@ -46,7 +52,7 @@ def test_the_transcript_tools_leave_room_for_knowledge() -> None:
     assert size_in_tokens(Catalogue(OPERATIONS).wire("all")) < TRANSCRIPT_TOKENS
 
 
-def test_the_whole_list_does_not_grow() -> None:
+def test_the_whole_list_stays_under_nine_thousand_tokens() -> None:
     tools = EVERYTHING.wire("all")
 
     assert len(json.dumps(tools, ensure_ascii=False, separators=(",", ":"))) <= WHOLE_LIST_CHARACTERS
@@ -62,7 +68,7 @@ def test_a_description_of_knowledge_fits_and_begins_with_its_use(text: ToolSpec)
 def test_a_description_says_first_when_to_use_it_in_words_people_say(text: ToolText) -> None:
     assert len(text.description) <= DESCRIPTION_CAP
     first = text.description.partition(". ")[0]
-    assert first.startswith("Use this")
+    assert first.startswith("Use ")
     assert '"' in first
 
 
@@ -146,9 +152,33 @@ def test_an_argument_that_means_the_same_is_described_once() -> None:
     alone = {tool["name"]: tool["inputSchema"]["properties"] for tool in Catalogue(FIRST_TIER).wire("all")}
 
     assert "description" in with_main["hybrid_search"]["when"]
-    assert with_main["keyword_search"]["when"] == {"type": "string"}
-    assert "description" in with_main["keyword_search"]["fuzzy_fallback"]
+    assert with_main["keyword_search"]["when"] == with_main["keyword_search"]["role"] == {"type": "string"}
+    assert with_main["hybrid_search"]["role"]["enum"] == alone["keyword_search"]["role"]["enum"] == list(Role)
+    assert with_main["keyword_search"]["fuzzy_fallback"] == {"type": "boolean", "default": True}
     assert "description" in alone["keyword_search"]["when"]
+
+
+def test_values_of_the_same_name_that_differ_are_all_shown() -> None:
+    shown = {tool["name"]: tool["inputSchema"]["properties"] for tool in EVERYTHING.wire("all")}
+
+    assert shown["knowledge_grep"]["kind"]["enum"] == ["page", "claim", "relationship"]
+    assert shown["knowledge_ontology"]["view"]["enum"] == ["catalog", "definitions", "sources", "diagnostics"]
+    assert shown["get_session"]["limit"] == {"type": "integer", "default": 50}
+
+
+@pytest.mark.parametrize("name", ["knowledge_create", "knowledge_correct"])
+def test_a_record_is_shown_in_a_sentence_that_names_every_key_it_needs_and_checked_in_full(name: str) -> None:
+    argument = {"knowledge_create": "record", "knowledge_correct": "replacement"}[name]
+    (tool,) = Catalogue([name]).wire("all")
+    shown = tool["inputSchema"]["properties"][argument]
+    (create,) = Catalogue(["knowledge_create"]).wire("all")
+    said = create["inputSchema"]["properties"]["record"]["description"]
+
+    assert shown.keys() == {"type", "description"}
+    assert all(key in said for key in PARTS["record"].properties if key not in RARE_KEYS)
+    assert all(key in said for key in ("quote", "session", "message_uuid", "text", "attribution", "id", "lines"))
+    with pytest.raises(InvalidArgument, match='no argument "titel"'):
+        validate("record", {"kind": "claim", "titel": "x"}, PARTS)
 
 
 def test_every_schema_that_is_shown_is_closed_and_typed() -> None:
