@@ -170,6 +170,10 @@ def pooling_of(folder: str) -> str:
         fields: dict[str, Any] = json.loads(config.read_text(encoding="utf-8"))
         if isinstance(fields.get("pooling_mode"), str):
             return fields["pooling_mode"]
-        chosen = sorted(name.removeprefix("pooling_mode_") for name, value in fields.items() if value is True)
+        chosen = sorted(
+            name.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token")
+            for name, value in fields.items()
+            if value is True
+        )
         return "+".join(name for name in chosen if name != "include_prompt") or "mean"
     return "mean"

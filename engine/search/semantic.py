@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine.store.vectors import PassageMatch
 
 COPY_FROM_VECTORS = 10_000
-"""From so many vectors on the bits are searched in memory: at 20,000 `vec0` takes 25 ms and the copy 2.4, which loads in
+"""From so many vectors on the bits are searched in memory: at 20,000 `vec0` takes 25 ms and the copy 2.4; it loads in
 a few milliseconds and is 1 MB (tests/benchmarks/vectors)."""
 
 _MAX_REMEMBERED = 64
