@@ -30,10 +30,9 @@ class KnownFiles:
         self._rows: dict[FileKey, FileRow] = {}
 
     def load(self, rows: Mapping[FileKey, FileRow]) -> None:
-        """Take rows from the table, except where more was read meanwhile."""
+        """Take the whole table, except where more was read meanwhile. Rows that it has lost are forgotten."""
         with self._lock:
-            for key, row in rows.items():
-                self._rows.setdefault(key, row)
+            self._rows = {key: self._rows.get(key, row) for key, row in rows.items()}
 
     def clear(self) -> None:
         """Know nothing: the table was replaced."""
@@ -56,6 +55,11 @@ class KnownFiles:
             found = self._writer.write(lambda connection: files.register_files(connection, [key]))[key]
             self.remember(found)
         return found
+
+    def add(self, rows: Mapping[FileKey, FileRow]) -> None:
+        """Take rows that were just registered."""
+        with self._lock:
+            self._rows |= rows
 
     def remember(self, row: FileRow) -> None:
         """Keep a row as it will be once the writer is through."""

@@ -222,7 +222,7 @@ class Survey:
             files.mark_back(connection, findings.back)
             return files.register_files(connection, findings.new)
 
-        self._known.load(self._writer.write(note))
+        self._known.add(self._writer.write(note))
 
     def _is_gone(self, key: FileKey, scanned: frozenset[int]) -> bool:
         """Return whether a file that was not found is missing, and not only out of sight for now."""
