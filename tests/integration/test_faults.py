@@ -5,6 +5,7 @@ The table of all faults, with the test that proves each, is in docs/reliability.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import shutil
@@ -19,6 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
 
 from engine.archive.reader import ArchiveReader
 from engine.core.errors import EngineAlreadyRunning
@@ -37,6 +40,7 @@ PHASES = ("backfill", "archive", "append", "prune", "migration")
 KILLS = 10
 """In each phase: 50 together."""
 SESSIONS = 24
+CLIENTS = 28
 
 
 def write_history(projects: Path) -> None:
@@ -316,6 +320,36 @@ def test_a_clock_that_jumps_loses_nothing(jumping: tuple[Any, Path], jump: float
     assert engine.api.call("keyword_search", {"query": "damson"})["total"] == 3
     assert len(list(engine.paths.archive.rglob("*.zst"))) == 3
     assert engine.api.call("status", {})["sessions"] == 3
+
+
+def test_many_clients_at_once_are_all_answered(paths: Paths, tmp_path: Path) -> None:
+    """28 sessions of Claude Code with a shim each ask at the same time; one person was seen with as many."""
+    projects = tmp_path / "projects"
+    write_history(projects)
+    engine = engine_at(paths.home or tmp_path, projects)
+    engine.start(watch=False, serve=True)
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-P", "-m", "engine.shim"],
+        env={**os.environ, "BACKSCROLL_HOME": str(paths.home), "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+
+    async def session() -> int:
+        async with Client(server, mode="legacy") as client:
+            reply = await client.call_tool("keyword_search", {"query": "damson", "limit": 3})
+            content: Any = reply.structured_content
+            return int(content["total"])
+
+    async def everybody() -> list[int]:
+        return await asyncio.wait_for(asyncio.gather(*(session() for _ in range(CLIENTS))), 60)
+
+    try:
+        engine.run_once(until="keyword")
+        totals = asyncio.run(everybody())
+        assert totals == [totals[0]] * CLIENTS
+        assert totals[0] > 0
+    finally:
+        assert engine.stop() == ()
 
 
 def test_pruning_twice_is_pruning_once(prepared: Prepared) -> None:
