@@ -5,9 +5,19 @@ from __future__ import annotations
 import json
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from tests.helpers.transcripts import TranscriptBuilder
+
+
+class Chat(TypedDict):
+    """One invented chat."""
+
+    turns: list[tuple[str, str]]
+    """What is said and what is answered."""
+    questions: list[tuple[str, str, list[int]]]
+    """Kind, question, and the turns that answer it."""
+
 
 SOURCE = Path(__file__).resolve().parents[1] / "benchmarks" / "conversations.json"
 HOME = "/home/dev/chats"
@@ -15,7 +25,7 @@ HOME = "/home/dev/chats"
 
 def write_conversations(folder: Path) -> tuple[Path, Path]:
     """Write the chats and return (folder of transcripts, file of questions)."""
-    chats: list[dict[str, Any]] = json.loads(SOURCE.read_text(encoding="utf-8"))
+    chats: list[Chat] = json.loads(SOURCE.read_text(encoding="utf-8"))
     projects = folder / "projects"
     questions: list[dict[str, Any]] = []
     for number, chat in enumerate(chats):
