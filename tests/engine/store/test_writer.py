@@ -37,7 +37,7 @@ def note(connection: apsw.Connection, value: int) -> int:
 
 
 def notes(connection: apsw.Connection) -> list[int]:
-    return [row[0] for row in rows(connection, "SELECT value FROM meta WHERE name LIKE 'note %' ORDER BY rowid")]
+    return [row[0] for row in rows(connection, "SELECT value FROM meta WHERE name LIKE 'note %' ORDER BY value")]
 
 
 def count(connection: apsw.Connection) -> int:
@@ -175,6 +175,7 @@ def test_a_full_disk_undoes_the_step_and_says_so(writer: StoreWriter) -> None:
 
 REFUSED = """
 import resource, signal, sys
+from engine.core.errors import StorageFailure
 from pathlib import Path
 from engine.store.writer import StoreWriter
 
