@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from engine.core.models import (
+        Caller,
         Coverage,
         Reading,
         ReindexReply,
@@ -94,6 +95,7 @@ class History(Protocol):
         method: str,
         arguments: Mapping[str, Any],
         *,
+        caller: Caller = ...,
         progress: Callable[[int, int | None, str], None] | None = None,
         cancelled: threading.Event | None = None,
     ) -> dict[str, Any]:

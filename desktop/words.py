@@ -728,6 +728,10 @@ def only_copies(number: int, *, go: bool) -> str:
     )
 
 
+def projects_inside(names: str) -> str:
+    return f"Other projects lie in this folder and go with it: {names}"
+
+
 def and_more(number: int) -> str:
     return f"and {number:,} more"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from desktop.hotkey.base import HotkeyBackend, HotkeyRefused, Keys
 from engine.core.errors import Cancelled, NotFound
 from engine.core.models import (
     Block,
+    Caller,
     Coverage,
     CoverageRow,
     EmbeddingStatus,
@@ -48,6 +49,9 @@ NOW = 1_773_316_800.0
 EVERYTHING = frozenset(
     {"keyword_search", "semantic_search", "hybrid_search", "get_session", "list_sessions", "status", "coverage"}
 )
+
+
+NO_CALLER = Caller()
 
 
 @dataclass
@@ -133,6 +137,8 @@ class FakeHistory:
     usage: Callable[[Grouping], UsageReport] | None = None
     answers: dict[str, Any] = field(default_factory=dict[str, Any])
     """To `call`, by method: JSON, or what makes it of the arguments."""
+    caller: Caller = NO_CALLER
+    """Who called last."""
 
     def __post_init__(self) -> None:
         self.gate.set()
@@ -299,16 +305,18 @@ class FakeHistory:
         method: str,
         arguments: Mapping[str, Any],
         *,
+        caller: Caller = NO_CALLER,
         progress: Callable[[int, int | None, str], None] | None = None,
         cancelled: threading.Event | None = None,
     ) -> dict[str, Any]:
+        self.caller = caller
         if progress is not None:
             progress(1, 4, "The second of four")
         self._note(method, dict(arguments))
         if cancelled is not None and cancelled.is_set():
             raise Cancelled("It was cancelled", "What is done stays done.")
         answer = self.answers.get(method, {})
-        return answer(dict(arguments)) if callable(answer) else answer
+        return cast("dict[str, Any]", answer if isinstance(answer, dict) else answer(dict(arguments)))
 
 
 def usage_of(by: Grouping, rows: Sequence[UsageRow] = ()) -> UsageReport:

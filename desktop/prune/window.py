@@ -1,0 +1,403 @@
+"""The prune window: choose and see at once what would go; then, on a second page, say so once more."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import QSize, QTimer
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QSpinBox,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop import format as shown
+from desktop import words
+from desktop.errors import log_bug, trouble_of
+from desktop.prune.request import TITLES, Request, figures, inside, is_nothing, reply_of, result, summary, titles
+from desktop.widgets import PlainWindow, button, card, heading, label, set_kind
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent, QFont, QShowEvent
+
+    from desktop.history import History
+    from desktop.services import Services
+    from engine.core.models import Coverage, PruneReply
+
+AGE: Final = 180
+REST_MS: Final = 250
+"""After a change, before it is counted."""
+PROJECTS: Final = 300
+
+
+class PruneWindow(PlainWindow):
+    """Takes old sessions out."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(words.PRUNE_TITLE, QSize(600, 620))
+        self._services = services
+        self._history: History | None = None
+        self._lane = services.tasks.lane()
+        self._stop: threading.Event | None = None
+        self.reply: PruneReply | None = None
+        self._asked = Request(AGE)
+        self._projects: tuple[str, ...] = ()
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self.count)
+        self.pages = QStackedWidget()
+        for page in (self._choosing(), self._asking(), self._running(), self._ending()):
+            self.pages.addWidget(page)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(24, 20, 24, 20)
+        box.addWidget(self.pages)
+        self._say(words.PRUNE_NO_ENGINE)
+
+    def attach(self, history: History | None) -> None:
+        """Ask this engine from now on."""
+        self._history = history
+        if history is None:
+            self._cancel()
+            self._lane.cancel()
+            self._say(words.PRUNE_NO_ENGINE)
+            self._show(0)
+            return
+        self._services.tasks.run(lambda _: history.coverage(by="project", limit=PROJECTS), self._projects_read, log_bug)
+        self.count()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Count when somebody looks."""
+        super().showEvent(event)
+        if self._stop is None:
+            self._show(0)
+            self.count()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """A second step that was not taken is forgotten with the window; what runs goes on."""
+        super().closeEvent(event)
+        self._rest.stop()
+        self._lane.cancel()
+
+    # The four pages ------------------------------------------------------------------------------------------------
+
+    def _choosing(self) -> QWidget:
+        self.age = QSpinBox()
+        self.age.setRange(1, 36_500)
+        self.age.setValue(AGE)
+        self.age.setSuffix(words.days_suffix(AGE))
+        self.age.setMinimumWidth(140)
+        self.age.setAccessibleName(words.PRUNE_AGE)
+        self.project = QComboBox()
+        self.project.addItem(words.PRUNE_EVERYWHERE, None)
+        self.project.setAccessibleName(words.PRUNE_PROJECT)
+        self.project.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.project.setMinimumContentsLength(24)
+        self.included = label(kind="warning", wrap=True)
+        self.included.hide()
+        self.archive = QCheckBox(words.PRUNE_ARCHIVE)
+        self.only = QCheckBox(words.PRUNE_ONLY)
+        self.age.valueChanged.connect(self._changed)
+        self.project.currentIndexChanged.connect(self._changed)
+        for each in (self.archive, self.only):
+            each.toggled.connect(self._changed)
+        form = QFormLayout()
+        form.setHorizontalSpacing(14)
+        form.setVerticalSpacing(10)
+        form.addRow(words.PRUNE_AGE, self.age)
+        form.addRow(words.PRUNE_PROJECT, self.project)
+        self.state = label(kind="muted", wrap=True)
+        self.next = button(words.PRUNE_NEXT, self._ask, "primary")
+        self.numbers = self._numbers()
+        self.warning = _Warning(self._services)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.next)
+        made = QWidget()
+        box = _column(made)
+        box.addWidget(heading(words.PRUNE_TITLE.partition(": ")[2].capitalize(), self._font(1.25)))
+        box.addWidget(label(words.PRUNE_WHAT, "muted", wrap=True))
+        box.addLayout(form)
+        box.addWidget(self.included)
+        box.addWidget(self.archive)
+        box.addWidget(self.only)
+        box.addWidget(heading(words.PRUNE_GOES, self._font(1.0)))
+        box.addWidget(self.numbers)
+        box.addWidget(self.state)
+        box.addWidget(self.warning)
+        box.addStretch(1)
+        box.addLayout(row)
+        return made
+
+    def _numbers(self) -> QFrame:
+        made = card()
+        grid = QGridLayout(made)
+        grid.setContentsMargins(16, 12, 16, 12)
+        self._figures: list[QLabel] = []
+        for column, name in enumerate(words.PRUNE_FIGURES):
+            number = heading("", self._font(1.2))
+            number.setAccessibleName(name)
+            grid.addWidget(number, 0, column)
+            grid.addWidget(label(name, "faint"), 1, column)
+            self._figures.append(number)
+        return made
+
+    def _asking(self) -> QWidget:
+        self.summary = label(wrap=True)
+        self.last_warning = _Warning(self._services)
+        self.understood = QCheckBox(words.PRUNE_UNDERSTOOD)
+        self.understood.toggled.connect(self._may_go)
+        self.back = button(words.PRUNE_BACK, lambda: self._show(0))
+        self.now = button(words.PRUNE_NOW, self.prune, "danger")
+        row = QHBoxLayout()
+        row.addWidget(self.back)
+        row.addStretch(1)
+        row.addWidget(self.now)
+        made = QWidget()
+        box = _column(made)
+        box.addWidget(heading(words.PRUNE_SURE, self._font(1.25)))
+        box.addWidget(self.summary)
+        box.addWidget(label(words.PRUNE_FOREVER, "muted", wrap=True))
+        box.addWidget(self.last_warning)
+        box.addWidget(self.understood)
+        box.addStretch(1)
+        box.addLayout(row)
+        return made
+
+    def _running(self) -> QWidget:
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setFixedHeight(6)
+        self.bar.setAccessibleName(words.PRUNE_PROGRESS)
+        self.step = label(kind="muted", wrap=True)
+        self.cancel = button(words.CANCEL, self._cancel)
+        row = QHBoxLayout()
+        row.addWidget(self.cancel)
+        row.addStretch(1)
+        made = QWidget()
+        box = _column(made)
+        box.addWidget(heading(words.PRUNE_RUNNING, self._font(1.25)))
+        box.addWidget(self.bar)
+        box.addWidget(self.step)
+        box.addStretch(1)
+        box.addLayout(row)
+        return made
+
+    def _ending(self) -> QWidget:
+        self.verdict = heading("", self._font(1.25))
+        self.outcome = label(wrap=True)
+        self.note = label(kind="muted", wrap=True)
+        self.more = button(words.PRUNE_MORE, self._once_more)
+        self.close_button = button(words.CLOSE, self.close, "primary")
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.more)
+        row.addWidget(self.close_button)
+        made = QWidget()
+        box = _column(made)
+        for each in (self.verdict, self.outcome, self.note):
+            box.addWidget(each)
+        box.addStretch(1)
+        box.addLayout(row)
+        return made
+
+    def _font(self, scale: float) -> QFont:
+        return self._services.theme.font(scale, bold=True)
+
+    def _show(self, page: int) -> None:
+        self.pages.setCurrentIndex(page)
+
+    # Step one: what would go ---------------------------------------------------------------------------------------
+
+    @property
+    def wanted(self) -> Request:
+        """What is chosen."""
+        return Request(self.age.value(), self.project.currentData(), self.archive.isChecked(), self.only.isChecked())
+
+    def count(self) -> None:
+        """Ask what would go."""
+        history = self._history
+        if history is None or not self.isVisible():
+            return
+        self._rest.stop()
+        self._asked = request = self.wanted
+        self._lane.run(
+            lambda cancelled: history.call(
+                "prune", request.arguments(dry_run=True), caller=request.caller, cancelled=cancelled
+            ),
+            self._counted,
+            self._not_counted,
+        )
+
+    def _changed(self, _value: object = None) -> None:
+        self.age.setSuffix(words.days_suffix(self.age.value()))
+        self._say_included()
+        self._say(words.PRUNE_COUNTING)
+        self._rest.start()
+
+    def _say_included(self) -> None:
+        others = inside(self.wanted.project, self._projects)
+        names = ", ".join(shown.project_name(each) for each in others[:TITLES])
+        rest = words.and_more(len(others) - TITLES) if len(others) > TITLES else ""
+        self.included.setText(words.projects_inside(" ".join(part for part in (names, rest) if part)))
+        self.included.setVisible(bool(others))
+
+    def _say(self, text: str, kind: str = "muted") -> None:
+        """Show a sentence in place of numbers: what is not counted yet cannot be taken out."""
+        self.reply = None
+        self.next.setEnabled(False)
+        self.state.setText(text)
+        set_kind(self.state, kind)
+        self.state.show()
+        for number in self._figures:
+            number.setText("–")  # noqa: RUF001 - a dash where a number will stand
+        self.warning.tell("", "")
+
+    def _counted(self, answer: dict[str, Any]) -> None:
+        if self._asked != self.wanted:
+            return  # the numbers of another choice
+        self.reply = reply = reply_of(answer)
+        for number, text in zip(self._figures, figures(reply), strict=True):
+            number.setText(text)
+        self.state.setText(words.PRUNE_NOTHING if is_nothing(reply) else "")
+        set_kind(self.state, "muted")
+        self.state.setVisible(is_nothing(reply))
+        self._warn(self.warning, reply)
+        self.next.setEnabled(not is_nothing(reply))
+
+    def _not_counted(self, error: Exception) -> None:
+        log_bug(error)
+        trouble = trouble_of(error)
+        self._say(f"{trouble.title}. {trouble.text}", "bad")
+
+    def _warn(self, warning: _Warning, reply: PruneReply) -> None:
+        many = len(reply.only_copies)
+        goes = self._asked.only_copies
+        warning.tell(words.only_copies(many, go=goes) if many else "", titles(reply), is_bad=goes)
+
+    def _projects_read(self, coverage: Coverage) -> None:
+        self._projects = tuple(row.project for row in coverage.by or () if row.project)
+        chosen = self.project.currentData()
+        self.project.blockSignals(True)
+        while self.project.count() > 1:
+            self.project.removeItem(1)
+        for each in sorted(self._projects, key=str.casefold):
+            self.project.addItem(shown.one_line(each, 120), each)
+        self.project.setCurrentIndex(max(0, self.project.findData(chosen)))
+        self.project.blockSignals(False)
+
+    # Step two: say so once more ------------------------------------------------------------------------------------
+
+    def _ask(self) -> None:
+        reply = self.reply
+        if reply is None:
+            return
+        self.summary.setText(summary(reply))
+        self._warn(self.last_warning, reply)
+        self.understood.setChecked(False)
+        self.understood.setVisible(self._loses)
+        self._may_go()
+        self._show(1)
+        self.back.setFocus()
+
+    @property
+    def _loses(self) -> bool:
+        return self.reply is not None and bool(self.reply.only_copies) and self._asked.only_copies
+
+    def _may_go(self, _checked: object = None) -> None:
+        self.now.setEnabled(self.understood.isChecked() or not self._loses)
+
+    def prune(self) -> None:
+        """Take out what was shown."""
+        history, request = self._history, self._asked
+        if history is None or self.reply is None or self._stop is not None:
+            return
+        tasks = self._services.tasks
+
+        def work(_taken_back: threading.Event) -> dict[str, Any]:
+            def told(done: int, total: int | None, what: str) -> None:
+                tasks.later(lambda: self._progressed(done, total, what))
+
+            return history.call(
+                "prune", request.arguments(dry_run=False), caller=request.caller, progress=told, cancelled=stop
+            )
+
+        # Its own event: a task that was taken back does not say what became of it, and here that matters.
+        self._stop = stop = threading.Event()
+        self.bar.setRange(0, 0)
+        self.step.setText("")
+        self.cancel.setEnabled(True)
+        self._show(2)
+        tasks.run(work, self._pruned, self._failed)
+
+    def _progressed(self, done: int, total: int | None, what: str) -> None:
+        self.bar.setRange(0, total or 0)
+        self.bar.setValue(done)
+        self.step.setText(shown.one_line(what))
+
+    def _cancel(self) -> None:
+        if self._stop is not None:
+            self._stop.set()
+            self.cancel.setEnabled(False)
+
+    def _pruned(self, answer: dict[str, Any]) -> None:
+        reply = reply_of(answer)
+        self._end(words.PRUNE_DONE, result(reply), reply.note or "", "good")
+
+    def _failed(self, error: Exception) -> None:
+        log_bug(error)
+        trouble = trouble_of(error)
+        self._end(words.PRUNE_FAILED, f"{trouble.title}. {trouble.text}", "", "bad")
+
+    def _end(self, verdict: str, outcome: str, note: str, kind: str) -> None:
+        self._stop = None
+        self.verdict.setText(verdict)
+        set_kind(self.verdict, kind)
+        self.outcome.setText(outcome)
+        self.note.setText(note)
+        self._show(3)
+
+    def _once_more(self) -> None:
+        self._show(0)
+        self._say(words.PRUNE_COUNTING)
+        self.count()
+
+
+class _Warning(QFrame):
+    """A card that says which sessions exist nowhere else; not there when none does."""
+
+    def __init__(self, services: Services) -> None:
+        super().__init__()
+        self.setProperty("kind", "card")
+        self.text = label(kind="warning", wrap=True)
+        self.text.setFont(services.theme.font(1.0, bold=True))
+        self.titles = label(kind="muted", wrap=True)
+        self.titles.setAccessibleName(words.PRUNE_TITLES)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(16, 12, 16, 12)
+        box.addWidget(self.text)
+        box.addWidget(self.titles)
+
+    def tell(self, text: str, named: str, *, is_bad: bool = False) -> None:
+        """Show a warning, or none."""
+        self.text.setText(text)
+        set_kind(self.text, "bad" if is_bad else "warning")
+        self.titles.setText(named)
+        self.setVisible(bool(text))
+
+
+def _column(inside: QWidget) -> QVBoxLayout:
+    box = QVBoxLayout(inside)
+    box.setContentsMargins(0, 0, 0, 0)
+    box.setSpacing(12)
+    return box
