@@ -411,8 +411,14 @@ class Engine:
             readers=self._readers,
             roots=lambda: existing_roots(self._roots()),
             workers=self._workers,
-            on_new=self._keeper.renewed,
+            on_new=self._renewed,
         )
+
+    def _renewed(self) -> None:
+        """Let every room that remembers something of the database forget it: it was replaced."""
+        self._keeper.renewed()
+        self._embedding.renewed()
+        self.api.leg.rest()
 
     def _back_up_for_migration(self) -> None:
         self._keeper.backups.make("migration")

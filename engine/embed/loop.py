@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.core.models import EmbeddingStatus
 from engine.core.vectors import NoVector, QueryVector
+from engine.embed.batches import Batches
 from engine.embed.client import ModelRefused, WorkerClient, WorkerDied
 from engine.embed.location import find_model, revision_of
 from engine.embed.pace import Pace
-from engine.store import generations, vectors
-from engine.transcripts.signals import is_own_tool
+from engine.store import generations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engine.core.clock import Clock
     from engine.core.vectors import ModelIdentity
     from engine.embed.health import Health
-    from engine.embed.messages import Embedded, TextVectors
+    from engine.embed.messages import Embedded
     from engine.store.connection import Connection, ReaderPool
     from engine.store.generations import Generation, WaitingChunk
     from engine.store.writer import StoreWriter
@@ -83,6 +83,7 @@ class EmbeddingLoop:
         self._readers = readers
         self._client = client
         self._health = health
+        self._batches = Batches(writer, readers, client, health)
         self._options = options
         self._clock = clock
         self._on_change = on_change
@@ -136,6 +137,16 @@ class EmbeddingLoop:
         self._paused.clear()
         self._health.forgive()
         self._wake.set()
+
+    def retry_failed(self) -> int:
+        """Let chunks that were given up wait again and return how many there are.
+
+        Raises:
+            StorageFailure: The database refused.
+        """
+        count = self._writer.write(generations.retry_failed)
+        self._wake.set()
+        return count
 
     def embed_query(self, text: str, generation: Generation, timeout_s: float) -> QueryVector | NoVector:
         """Return a question as a vector of a generation's model, or say why not within the time.
@@ -220,7 +231,13 @@ class EmbeddingLoop:
         """End the worker and let `run` return. What was under way is done again next time."""
         self._closed = True
         self._wake.set()
+        self._batches.close()
         self._client.close()
+
+    def renewed(self) -> None:
+        """Begin anew: the database was replaced, and its generations with it."""
+        self._target = None
+        self.notify()
 
     def drain(self, on_progress: Callable[[EmbeddingStatus], None] | None = None) -> EmbeddingStatus:
         """Embed everything on the caller's thread, as far as it goes, and return how it ended."""
@@ -262,6 +279,16 @@ class EmbeddingLoop:
             return True
         self._embed(generation, batch)
         return True
+
+    def _embed(self, generation: Generation, batch: Sequence[WaitingChunk]) -> None:
+        self._busy = True
+        started = self._clock.monotonic()
+        done = self._batches.embed(generation, batch)
+        if done.replaced_by is not None:
+            self._replaced(generation, done.replaced_by)
+        self._last_used = self._clock.monotonic()
+        self._pace.add(started, done.chunks)
+        self._on_change()
 
     # Models and generations --------------------------------------------------------------------------------------
 
@@ -312,84 +339,16 @@ class EmbeddingLoop:
                 return True
         return False
 
-    def _replaced(self, generation: Generation, found: Embedded) -> None:
+    def _replaced(self, generation: Generation, found: ModelIdentity) -> None:
         """Another model lies where this generation's lay: its questions cannot be asked any more."""
         logger.warning("The model of generation %d was replaced; embedding anew", generation.id)
         self._target = None
 
         def renew(connection: Connection) -> None:
-            fresh = generations.open_generation(connection, found.identity, generation.folder, "float32")
+            fresh = generations.open_generation(connection, found, generation.folder, "float32")
             generations.switch_to(connection, fresh.id)
 
         self._writer.write(renew)
-
-    # One batch ---------------------------------------------------------------------------------------------------
-
-    def _embed(self, generation: Generation, batch: Sequence[WaitingChunk]) -> None:
-        self._busy = True
-        started = self._clock.monotonic()
-        own = [each.chunk for each in batch if is_own_tool(each.tool)]
-        if own:
-            # Answers of Backscroll quote other sessions: they would be found as if said again.
-            self._writer.write(
-                lambda connection: generations.mark(connection, generation.id, own, generations.EXCLUDED)
-            )
-        rest = [each for each in batch if not is_own_tool(each.tool)]
-        hashes = {each.chunk: generations.text_hash(each.text) for each in rest}
-        made = self._copies(generation, rest, hashes)
-        new = [each for each in rest if each.text not in made]
-        if new:
-            texts = list(dict.fromkeys(each.text for each in new))
-            reply = self._ask(generation, texts, [each.chunk for each in new])
-            if reply is None:
-                rest = [each for each in rest if each.text in made]
-            else:
-                dimension = reply.identity.dimension
-                made.update(
-                    (text, _packed(vectors_, dimension)) for text, vectors_ in zip(texts, reply.texts, strict=True)
-                )
-        if rest:
-            chunks = {each.chunk: made[each.text] for each in rest}
-            self._writer.write(lambda connection: vectors.record(connection, generation.id, chunks, hashes))
-        self._last_used = self._clock.monotonic()
-        self._pace.add(started, len(rest) + len(own))
-        self._on_change()
-
-    def _copies(
-        self, generation: Generation, batch: Sequence[WaitingChunk], hashes: dict[int, int]
-    ) -> dict[str, Sequence[vectors.NewPassage]]:
-        """Return the passages of texts that another chunk has had embedded before."""
-        found: dict[str, Sequence[vectors.NewPassage]] = {}
-        with self._readers.connection() as connection:
-            for each in batch:
-                if each.text not in found:
-                    copied = vectors.copy_of(connection, generation.id, each.text, hashes[each.chunk])
-                    if copied is not None:
-                        found[each.text] = copied
-        return found
-
-    def _ask(self, generation: Generation, texts: Sequence[str], chunks: Sequence[int]) -> Embedded | None:
-        """Have texts embedded; None when they were given up or belong to another model by now."""
-        for attempt in (1, 2):
-            try:
-                future = self._client.embed(generation.folder, texts)
-                if self._loading is None or self._loading.done():
-                    self._loading = None
-                reply = future.result()
-            except ModelRefused as exc:
-                self._health.refused(str(exc))
-                return None
-            except WorkerDied:
-                if self._closed or self._health.problem is not None:
-                    return None
-                logger.warning("The worker died over %d chunks, attempt %d", len(chunks), attempt)
-                continue
-            if reply.identity != generation.identity:
-                self._replaced(generation, reply)
-                return None
-            return reply
-        self._writer.write(lambda connection: generations.mark(connection, generation.id, chunks, generations.FAILED))
-        return None
 
     # Rest --------------------------------------------------------------------------------------------------------
 
@@ -423,10 +382,3 @@ class EmbeddingLoop:
         if self._power is None or now - self._power[0] >= POWER_CHECK_S:
             self._power = (now, self._on_battery())
         return self._power[1]
-
-
-def _packed(made: TextVectors, dimension: int) -> list[vectors.NewPassage]:
-    from engine.store.packing import pack, vectors_from  # noqa: PLC0415 - numpy: an engine that only reads words does without
-
-    packed = pack(vectors_from(made.vectors, dimension))
-    return [vectors.NewPassage(start, stop, vector) for (start, stop), vector in zip(made.ranges, packed, strict=True)]

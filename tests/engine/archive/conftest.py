@@ -41,6 +41,7 @@ class Archive:
         self,
         is_excluded: Callable[[str | None], bool] | None = None,
         is_pruned: Callable[[str, int], bool] = lambda _path, _mtime: False,
+        is_reading: Callable[[], bool] = lambda: False,
     ) -> Archiver:
         """Give an archiver that knows nothing yet, as after a restart."""
         return Archiver(
@@ -50,7 +51,7 @@ class Archive:
             clock=self.clock,
             is_excluded=is_excluded,
             is_pruned=is_pruned,
-            is_reading=lambda: False,
+            is_reading=is_reading,
         )
 
     def write(self, path: str, data: bytes) -> Path:

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import subprocess
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,13 +15,15 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.archive.archiver import QUIET_S
+from engine.archive.archiver import PATIENCE_S, QUIET_S
 from engine.archive.file import DAMAGED_SUFFIX
 from engine.archive.frames import FRAME_BYTES, HEADER_BYTES, frames
 from engine.archive.places import Stored, place_of
+from engine.store import files
 from tests.engine.archive.conftest import LABEL, Archive
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 SESSION_ID = "11111111-0000-4000-8000-000000000001"
@@ -415,3 +418,62 @@ def test_any_bytes_in_any_pieces_come_back(archive: Archive, pieces: list[bytes]
 
     assert archive.restored(path) == b"".join(pieces)
     assert archive.reader.verify(LABEL, path, 0) is None
+
+
+class Steps(threading.Event):
+    """The stop event of a worker that lives as many waits as there are steps, and does one of them at each."""
+
+    def __init__(self, *steps: Callable[[], None]) -> None:
+        super().__init__()
+        self.steps = list(steps)
+        self.waited: list[float] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waited.append(timeout or 0)
+        if not self.steps:
+            self.set()
+        else:
+            self.steps.pop(0)()
+        return self.is_set()
+
+
+def test_search_is_ready_before_the_archive_begins(archive: Archive) -> None:
+    archive.write(SESSION, lines(3))
+    reading = [True]
+    seen: list[int] = []
+
+    def look(*, still: bool) -> None:
+        seen.append(len(list(archive.reader.stored())))
+        reading[0] = still
+
+    steps = Steps(lambda: look(still=True), lambda: look(still=False))
+    archive.again(is_reading=lambda: reading[0]).run(steps)
+
+    assert seen == [0, 0]
+    assert archive.restored(SESSION) == lines(3)
+
+
+def test_a_first_reading_that_takes_long_does_not_hold_the_archive_up_for_ever(archive: Archive) -> None:
+    archive.write(SESSION, lines(3))
+    archive.again(is_reading=lambda: True).run(Steps(lambda: archive.clock.advance(PATIENCE_S)))
+
+    assert archive.restored(SESSION) == lines(3)
+
+
+def test_what_was_read_meanwhile_is_stored_within_two_minutes(archive: Archive) -> None:
+    spilled = f"{BESIDE}/tool-results/toolu_1.txt"
+    archive.write(SESSION, lines(3))
+
+    def grow() -> None:
+        archive.grow(SESSION, lines(2, seed=2))
+        archive.write(spilled, b"row\n")
+        stat = (archive.root / SESSION).stat()
+        archive.writer.write(lambda c: files.register_files(c, [(1, SESSION)]))
+        archive.writer.write(lambda c: files.mark_read(c, 1, stat.st_size, stat.st_mtime_ns, stat.st_ino))
+
+    steps = Steps(grow, lambda: None)
+    archive.again().run(steps)
+
+    assert sum(steps.waited[:2]) < 120
+    assert archive.restored(SESSION) == lines(3) + lines(2, seed=2)
+    assert archive.restored(spilled) == b"row\n"

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.core.clock import FixedClock
+from engine.maintenance.backup import KEPT, Backups
+from engine.store.backup import damage_of
+from engine.store.connection import open_writer
+from tests.engine.maintenance.conftest import History, found, session_id
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_the_index_is_copied_before_a_migration(history: History) -> None:
+    history.session(1, "quince", days_ago=3)
+    with history.engine():
+        pass
+    history.sql("DROP TABLE archived; DROP TABLE redactions; PRAGMA user_version = 2")
+
+    with history.engine() as engine:
+        assert found(engine, "quince") == {session_id(1)}
+
+    (copy,) = Backups(history.paths.database, history.clock).all()
+    assert copy.name.endswith("-migration.db")
+    assert copy.stat().st_mode & 0o077 == 0
+    assert damage_of(copy) == ()
+    kept = open_writer(copy)
+    assert kept.pragma("user_version") == 2
+    assert kept.execute("SELECT count(*) FROM messages").fetchall() == [(4,)]
+    kept.close()
+
+
+def test_a_start_without_a_migration_copies_nothing(history: History) -> None:
+    for _ in range(2):
+        with history.engine():
+            pass
+
+    assert Backups(history.paths.database, history.clock).all() == ()
+
+
+def test_the_last_copies_are_kept(tmp_path: Path) -> None:
+    connection = open_writer(tmp_path / "index.db")
+    connection.execute("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+    clock = FixedClock(1_780_000_000)
+    backups = Backups(tmp_path / "index.db", clock)
+    made: list[Path] = []
+    for _ in range(KEPT + 2):
+        clock.advance(1)
+        made.append(backups.make("fix"))
+    connection.close()
+
+    assert backups.all() == tuple(made[-KEPT:])
+
+
+@pytest.mark.expect_log("moved aside")
+def test_nothing_is_moved_over_what_was_moved_before(tmp_path: Path) -> None:
+    backups = Backups(tmp_path / "index.db", FixedClock(1_780_000_000))
+    for content in (b"one", b"two"):
+        (tmp_path / "index.db").write_bytes(content)
+        backups.quarantine()
+
+    assert [(folder / "index.db").read_bytes() for folder in backups.quarantined()] == [b"one", b"two"]
