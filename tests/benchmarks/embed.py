@@ -51,7 +51,7 @@ class RecordingClient(WorkerClient):
     def replacing(cls, engine: Engine, precision: str = "auto") -> Self:
         """Put a recording client in the place of an engine's own."""
         client = cls(worker_command(WorkerOptions(engine.settings.embedding_threads, precision)))
-        engine._embedding._client = client  # pyright: ignore[reportPrivateUsage] - a benchmark looks inside
+        engine._embedding._client = engine._embedding._batches._client = client  # pyright: ignore[reportPrivateUsage] - a benchmark looks inside
         return client
 
     def embed(self, model: str, texts: Sequence[str]) -> Future[Embedded]:

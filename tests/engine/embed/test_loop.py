@@ -260,7 +260,7 @@ def test_a_warmed_worker_is_there_before_anybody_asks(rigs: Rigs) -> None:
     assert rig.client.is_running
 
 
-@pytest.mark.expect_log("worker died", "died over 1 chunks")
+@pytest.mark.expect_log("worker died", "died over 1 texts")
 def test_a_batch_that_kills_the_worker_twice_is_marked_failed_and_the_rest_goes_on(rigs: Rigs) -> None:
     rig = rigs(worker=command(deadly="poison"))
     rig.add("some poison", time_ms=9)
@@ -269,9 +269,11 @@ def test_a_batch_that_kills_the_worker_twice_is_marked_failed_and_the_rest_goes_
     rig.add("no harm")
     rig.loop.drain()
     assert rig.counts() == generations.EmbeddingCounts(embedded=1, failed=1, vectors=1)
+    assert rig.loop.retry_failed() == 1
+    assert rig.loop.status().backlog == 1
 
 
-@pytest.mark.expect_log("worker died", "died over 1 chunks")
+@pytest.mark.expect_log("worker died", "died over 1 texts")
 def test_three_deaths_in_ten_minutes_leave_words_only_until_they_are_past(rigs: Rigs) -> None:
     rig = rigs(worker=command(deadly="poison"))
     rig.add("no harm")
