@@ -58,15 +58,20 @@ def redact(text: str) -> Redacted:
 
 def _worth_trying(text: str) -> list[Rule]:
     """Return the rules whose prefix or anchor is in a text, in the order of the table."""
+    numbers: set[int] = set()
     runs = _RUN.findall(text)
-    starts = {run[:3] for run in runs}
-    if "\\" in text:
-        # `\\nsk-…`: in a text that quotes JSON, an escaped line feed stands directly before the secret.
-        starts.update(run[1:4] for run in runs if run[0] in "nrt")
+    if runs:
+        starts = {run[:3] for run in runs}
+        if "\\" in text:
+            # `\\nsk-…`: in a text that quotes JSON, an escaped line feed stands directly before the secret.
+            starts.update(run[1:4] for run in runs if run[0] in "nrt")
+        for start in starts & _PREFIXES:
+            numbers.update(_BY_PREFIX[start])
+        numbers.update(number for anchor, number in _BY_LONG_ANCHOR if anchor in text)
     lowered = text.lower()
-    numbers = {number for start in starts for number in _BY_PREFIX.get(start, ())}
-    numbers.update(number for anchor, number in _BY_ANCHOR if anchor in text)
-    numbers.update(number for anchor, number in _BY_LOWER_ANCHOR if anchor in lowered)
+    for word, more in _BY_WORD:
+        if word in lowered:
+            numbers.update(number for anchor, number, lower in more if anchor in (lowered if lower else text))
     return [RULES[number] for number in sorted(numbers)]
 
 
@@ -116,9 +121,32 @@ def _numbers_by_prefix() -> dict[str, tuple[int, ...]]:
 
 
 _BY_PREFIX: Final = _numbers_by_prefix()
-_BY_ANCHOR: Final = tuple(
-    (anchor, number) for number, rule in enumerate(RULES) if not rule.lower for anchor in rule.anchors
+_PREFIXES: Final = frozenset(_BY_PREFIX)
+
+_WORDS: Final = (
+    "pass",
+    "token",
+    "secret",
+    "key",
+    "://",
+    "bearer",
+    "authorization",
+    "curl",
+    "aws",
+    "-us",
+    "pwd=",
+    "discord",
+    "bot ",
 )
-_BY_LOWER_ANCHOR: Final = tuple(
-    (anchor, number) for number, rule in enumerate(RULES) if rule.lower for anchor in rule.anchors
+"""Searched for in every text; an anchor that holds one of them is searched for only where that is there."""
+
+
+def _anchors() -> list[tuple[str, int, bool]]:
+    return [(anchor, number, rule.lower) for number, rule in enumerate(RULES) for anchor in rule.anchors]
+
+
+_BY_WORD: Final = tuple((word, tuple(each for each in _anchors() if word in each[0].lower())) for word in _WORDS)
+_BY_LONG_ANCHOR: Final = tuple(
+    (anchor, number) for anchor, number, _ in _anchors() if not any(word in anchor.lower() for word in _WORDS)
 )
+"""What is left: shapes with a long run of characters, such as `ya29.…`."""

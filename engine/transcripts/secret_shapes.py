@@ -195,7 +195,7 @@ RULES: Final = (
     _by_prefix("twilio", " ".join(f"SK{each}" for each in _HEX), rf"SK[0-9a-f]{{32}}{_END}"),
     _by_anchor("sendgrid", "SG.", rf"{_START}SG\.[A-Za-z0-9_-]{{16,32}}\.[A-Za-z0-9_-]{{32,64}}"),
     _by_prefix("mailgun", "key", rf"key-[0-9a-f]{{32}}{_END}"),
-    _by_anchor("mailchimp", "mailchimp|mc_|-us", rf"(?<![a-z0-9_-])[0-9a-f]{{32}}-us\d{{1,2}}{_END}", lower=True),
+    _by_anchor("mailchimp", "-us", rf"(?<![a-z0-9_-])[0-9a-f]{{32}}-us\d{{1,2}}{_END}", lower=True),
     _by_prefix("npm", "npm", rf"npm_[A-Za-z0-9]{{36}}{_END}"),
     _by_prefix("pypi", "pyp", r"pypi-[A-Za-z0-9_-]{50,}"),
     _by_prefix("rubygems", "rub", r"rubygems_[0-9a-f]{48}"),
