@@ -775,7 +775,8 @@ KNOWLEDGE_WEEK: Final = "Whole week"
 KNOWLEDGE_DATE: Final = "Day"
 KNOWLEDGE_EARLIER: Final = "Earlier"
 KNOWLEDGE_LATER_DAY: Final = "Later"
-KNOWLEDGE_TODAY: Final = "Today"
+STEP_BACK: Final = "‹"
+STEP_ON: Final = "›"
 KNOWLEDGE_EDITOR: Final = "Open in editor"
 KNOWLEDGE_TIMELINE: Final = "Timeline"
 KNOWLEDGE_COPY: Final = "Copy citation"
@@ -817,6 +818,10 @@ RECORD_FIELDS: Final = {
     "recordedAt": "Recorded",
     "path": "File",
 }
+
+
+def record_citation(title: str, id_: str, path: str) -> str:
+    return f"{title} ({id_}, {path})"
 
 
 def found_by_earlier(wording: str) -> str:
