@@ -436,6 +436,8 @@ class Engine:
 
     def _committed(self, results: tuple[BatchResult, ...]) -> None:
         sessions = tuple({session for result in results for session in result.sessions})
+        if self._keeper.archiver is not None:
+            self._keeper.archiver.notice()
         self.events.publish(ChunksAdded(sum(result.chunks for result in results), sessions))
         self._embedding.notify()
 

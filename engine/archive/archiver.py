@@ -38,6 +38,8 @@ STEP_S: Final = 30.0
 """Between two looks at what was read: with the time a pass takes, well inside the two minutes promised."""
 FULL_PASS_S: Final = 600.0
 """Between two looks at every file, for those that nothing was said about (spilled outputs of old sessions)."""
+NOTICED_S: Final = 180.0
+"""For so long after transcripts grew they are looked at: an unfinished last line waits two minutes."""
 PATIENCE_S: Final = 90.0
 """For so long a first reading of the history may hold the archive up."""
 QUIET_S: Final = 600.0
@@ -94,6 +96,7 @@ class Archiver:
         self._unsaved: list[ArchivedRow] = []
         self._lock = threading.RLock()
         """Storing a file and taking one out exclude each other."""
+        self._noticed_at = float("-inf")
         self.state = ArchiveState(enabled=True, busy=False)
 
     def run(self, stopping: threading.Event) -> None:
@@ -106,10 +109,15 @@ class Archiver:
         while not stopping.is_set():
             now = self._clock.monotonic()
             full = last_full is None or now - last_full >= FULL_PASS_S
-            self.store(full=full, stopping=stopping)
+            if full or now - self._noticed_at < NOTICED_S:
+                self.store(full=full, stopping=stopping)
             if full:
                 last_full = now
             stopping.wait(STEP_S)
+
+    def notice(self) -> None:
+        """Take note that transcripts were read: they have grown. Any thread, at once."""
+        self._noticed_at = self._clock.monotonic()
 
     def store(self, *, full: bool = True, stopping: threading.Event | None = None) -> int:
         """Make one pass and return how many source bytes were stored. What the disk refuses is kept in `state`."""

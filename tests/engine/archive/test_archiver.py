@@ -15,7 +15,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.archive.archiver import PATIENCE_S, QUIET_S
+from engine.archive.archiver import FULL_PASS_S, PATIENCE_S, QUIET_S
 from engine.archive.file import DAMAGED_SUFFIX
 from engine.archive.frames import FRAME_BYTES, HEADER_BYTES, frames
 from engine.archive.places import Stored, place_of
@@ -471,9 +471,23 @@ def test_what_was_read_meanwhile_is_stored_within_two_minutes(archive: Archive) 
         archive.writer.write(lambda c: files.register_files(c, [(1, SESSION)]))
         archive.writer.write(lambda c: files.mark_read(c, 1, stat.st_size, stat.st_mtime_ns, stat.st_ino))
 
+        archiver.notice()
+
+    archiver = archive.again()
     steps = Steps(grow, lambda: None)
-    archive.again().run(steps)
+    archiver.run(steps)
 
     assert sum(steps.waited[:2]) < 120
     assert archive.restored(SESSION) == lines(3) + lines(2, seed=2)
     assert archive.restored(spilled) == b"row\n"
+
+
+def test_while_nothing_happens_nothing_is_looked_at(archive: Archive) -> None:
+    def grow_unnoticed() -> None:
+        archive.write(SESSION, lines(3))
+
+    archive.again().run(Steps(grow_unnoticed, lambda: None))
+    assert list(archive.reader.stored()) == []
+
+    archive.again().run(Steps(lambda: archive.clock.advance(FULL_PASS_S)))
+    assert archive.restored(SESSION) == lines(3)
