@@ -184,6 +184,7 @@ class EngineApi:
         self._clock = clock
         self._control = control
         self._keeper = keeper
+        self._outside: list[Callable[[], Sequence[Finding]]] = []
         self.leg = SemanticLeg(embedder, wait_s=settings.search_semantic_wait_s)
         self._searcher = Searcher(
             zone=zone,
@@ -192,9 +193,10 @@ class EngineApi:
             files_pending=self._files_pending,
             leg=self.leg,
         )
-        raw = RawReader(keeper.stored, redacted_text if settings.privacy_redact else None)
+        redact = redacted_text if settings.privacy_redact else None
+        raw = RawReader(keeper.stored, redact)
         self._reader = Reader(raw, zone)
-        self.knowledge = KnowledgeService(paths.knowledge, clock, SessionEvidence(readers, raw, zone))
+        self.knowledge = KnowledgeService(paths.knowledge, clock, SessionEvidence(readers, raw, zone), redact=redact)
         self._prices = Prices(settings.usage_prices)
         self._calls: dict[str, Callable[[Mapping[str, Any], Caller], Any]] = {
             "get_context": self._call_context,
@@ -480,16 +482,21 @@ class EngineApi:
 
     # Keeping ---------------------------------------------------------------------------------------------------
 
-    def doctor(
-        self, *, fix: bool = False, deep: bool = False, work: Work | None = None, outside: Sequence[Finding] = ()
-    ) -> DoctorReply:
+    def look_also(self, findings: Callable[[], Sequence[Finding]]) -> None:
+        """Let the doctor tell what this room cannot see: the desktop reports its hotkey and its tray.
+
+        Args:
+            findings: Called at each examination, on the thread that asks.
+        """
+        self._outside.append(findings)
+
+    def doctor(self, *, fix: bool = False, deep: bool = False, work: Work | None = None) -> DoctorReply:
         """Look at everything, and with `fix` mend what can be mended. Answers even when the database is damaged.
 
         Args:
             fix: Mend.
             deep: Verify the whole archive instead of a sample.
             work: Progress and cancelling.
-            outside: What the desktop found (hotkey, tray).
 
         Raises:
             EngineError: There is no engine to mend with, or it was cancelled.
@@ -501,7 +508,7 @@ class EngineApi:
             knowledge=self._vault_problems if self.knowledge.exists() else None,
             progress=work.progress,
             cancelled=work.cancelled,
-            outside=outside,
+            outside=[each for findings in self._outside for each in findings()],
         )
 
     def _vault_problems(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from engine.knowledge.plan import NewFile, Plan
 from engine.knowledge.records import EvidenceCitation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from engine.knowledge.evidence import EvidenceCatalogue
     from engine.knowledge.requests import AttachFile, Caller, JsonObject
@@ -49,6 +49,9 @@ class Retainer:
     transcripts: TranscriptSource | None
     caller: Caller
     now: float
+    redact: Callable[[str], str] | None = None
+    """Takes secrets out of quotes and texts before they are kept: the vault is copied by Git, and read by others.
+    Messages come without theirs from the transcripts. A file that is attached stays as it is, as announced."""
 
     def cite(self, items: Sequence[JsonObject], plan: Plan) -> list[Cited]:
         """Return the citations of a record.
@@ -99,14 +102,18 @@ class Retainer:
         text, attribution = str(item["text"]), item.get("attribution")
         if not text.strip() or not isinstance(attribution, str) or not attribution.strip():
             raise InvalidArgument("A text given as evidence needs the text and an attribution: who said or wrote it")
+        text = self._redacted(text)
         data = text.replace("\r\n", "\n").encode("utf-8", "replace")
         filename = file_stem(str(item["filename"])) if "filename" in item else None
         descriptor = _descriptor(data, attribution, self.now, filename=filename)
         self._retain(descriptor, data, plan)
         cited: dict[str, YamlValue] = {"id": descriptor.id}
         if "quote" in item:
-            cited["quote"] = self._checked_quote(str(item["quote"]), text)
+            cited["quote"] = self._checked_quote(self._redacted(str(item["quote"])), text)
         return Cited(cited, attribution)
+
+    def _redacted(self, text: str) -> str:
+        return text if self.redact is None else self.redact(text)
 
     @staticmethod
     def _checked_quote(quote: str, text: str) -> str:
@@ -115,7 +122,7 @@ class Retainer:
         return quote
 
     def _quote(self, item: JsonObject, plan: Plan) -> Cited:
-        quote = str(item["quote"])
+        quote = self._redacted(str(item["quote"]))
         if not quote.strip():
             raise InvalidArgument("The quote is empty", "", "Quote the words that carry the statement.")
         message = self._message(quote, item)

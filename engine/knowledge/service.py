@@ -70,6 +70,7 @@ class KnowledgeService:
         root: Folder of the store (`Paths.knowledge`). Not created by looking.
         clock: Time.
         transcripts: Finds the messages evidence is taken from; without it only texts and files can be cited.
+        redact: Takes secrets out of what is retained as evidence; None keeps every text as it was said.
         scopes: What the caller of this instance may see; one scope for each call.
         limits: The most a vault may hold.
         git: The program that makes checkpoints.
@@ -82,6 +83,7 @@ class KnowledgeService:
         clock: Clock,
         transcripts: TranscriptSource | None = None,
         *,
+        redact: Callable[[str], str] | None = None,
         scopes: frozenset[str] = frozenset({DEFAULT_SCOPE}),
         limits: ScanLimits | None = None,
         git: str = "git",
@@ -91,6 +93,7 @@ class KnowledgeService:
         self.budget = BUDGET_BYTES
         self._clock = clock
         self._transcripts = transcripts
+        self._redact = redact
         self._scopes = scopes
         self._steps = steps or NoSteps()
         self._git = Checkpoints(self.layout.vault, git)
@@ -253,7 +256,7 @@ class KnowledgeService:
         with self._lane.lane(create=True) as store:
 
             def make(request_id: str) -> Plan:
-                writer = Writer(store, store.snapshot(scope), caller, self._transcripts, request_id)
+                writer = Writer(store, store.snapshot(scope), caller, self._transcripts, request_id, self._redact)
                 writer.check_vault(request.expected_vault_id)
                 return build(writer)
 

@@ -22,7 +22,7 @@ from engine.knowledge.retain import Retainer, stage_file
 from engine.knowledge.tools_write import PARTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from engine.knowledge.records import Kind, Record
     from engine.knowledge.requests import (
@@ -60,6 +60,7 @@ class Writer:
     caller: Caller
     transcripts: TranscriptSource | None
     request_id: str
+    redact: Callable[[str], str] | None = None
 
     @property
     def now(self) -> str:
@@ -358,7 +359,7 @@ class Writer:
         return [dict(one.item) for one in self._retainer().cite(checked, plan)]
 
     def _retainer(self) -> Retainer:
-        return Retainer(self.snapshot.evidence, self.transcripts, self.caller, self.store.clock.now())
+        return Retainer(self.snapshot.evidence, self.transcripts, self.caller, self.store.clock.now(), self.redact)
 
 
 def _body(text: str) -> str:
