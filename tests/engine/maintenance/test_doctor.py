@@ -218,7 +218,8 @@ def test_secrets_never_enter_an_index_that_replaces_them(history: History) -> No
 def test_findings_of_the_desktop_are_told_with_the_others(history: History) -> None:
     hotkey = Finding(id="hotkey", title="Hotkey", severity="warning", found="It is taken.", means="Choose another.")
     with history.engine() as engine:
-        reply = engine.api.doctor(outside=(hotkey,))
+        engine.api.look_also(lambda: (hotkey,))
+        reply = engine.api.doctor()
 
     assert hotkey in reply.findings
     assert not reply.ok
