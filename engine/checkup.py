@@ -161,6 +161,10 @@ class EngineSight:
             step(max(0, total - status.backlog), total, "Embedding")
             waiting.wait(TICK_S)
 
+    def settle(self) -> None:
+        """Wait until what was read is written."""
+        self._ingestor.settle()
+
     def start_over(self, replace: Callable[[], object], step: Step) -> None:
         """Replace the database and make it anew from transcripts and archive."""
 

@@ -15,10 +15,11 @@ from engine.archive.reader import ArchiveReader
 from engine.checkup import ArchiveSight, ClaudeSight, stop_when
 from engine.core.errors import EngineNotRunning, NotFound, StorageFailure
 from engine.core.models import RestoredFile, RestoreReply
+from engine.maintenance import prune
 from engine.maintenance.backup import Backups
 from engine.maintenance.checks import CheckUp
 from engine.maintenance.doctor import doctor
-from engine.maintenance.prune import Pruner, PruneRequest
+from engine.maintenance.prune import Pruner
 from engine.maintenance.removals import FILE_NAME, Removals
 from engine.maintenance.screen import Screen
 from engine.store import coverage, pruning, upkeep
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from engine.core.paths import Paths
     from engine.core.settings import Settings
     from engine.maintenance.checks import EngineView
+    from engine.maintenance.prune import PruneRequest
     from engine.store.connection import Connection, ReaderPool
     from engine.store.writer import StoreWriter
     from engine.transcripts.discovery import Root
@@ -117,9 +119,10 @@ class Safekeeping:
             Cancelled: It was cancelled between two steps.
         """
         with self._readers.connection() as connection:
-            plan = self._pruner().plan(connection, request)
+            plan = prune.draw(connection, request, self._clock)
         if dry_run:
-            return self._pruner().told(plan, request)
+            size = database_bytes(self._paths.database)
+            return prune.told(plan, request, database_bytes=size, zone=self._zone)
         return self._writing(lambda: self._pruner().apply(plan, request, progress=progress, cancelled=cancelled))
 
     def forget(self, session: int, session_id: str) -> ForgetReply:
@@ -155,6 +158,7 @@ class Safekeeping:
             self._zone,
             lambda: database_bytes(self._paths.database),
             lambda: shutil.disk_usage(self._paths.data).free,
+            lambda: None if self._engine is None else self._engine.settle(),
         )
 
     def _archive(self) -> Archiver:

@@ -74,6 +74,10 @@ class EngineView(Protocol):
         """Embed everything that waits."""
         ...
 
+    def settle(self) -> None:
+        """Wait until what was read is written."""
+        ...
+
     def start_over(self, replace: Callable[[], object], step: Step) -> None:
         """Replace the database and make it anew from transcripts and archive."""
         ...

@@ -62,9 +62,54 @@ class PrunePlan:
     before_ms: int
 
 
+def draw(connection: Connection, request: PruneRequest, clock: Clock) -> PrunePlan:
+    """Return what would go, and change nothing."""
+    before_ms = int(clock.now() * 1000) - request.older_than_days * DAY_MS
+    found = pruning.sessions_before(connection, before_ms, request.folders)
+    # Without its transcript a session is left in the archive only, if it is there and stays there.
+    only = tuple(each for each in found if not each.is_on_disk and (request.archive or not each.is_archived))
+    going = found if request.include_only_copies else tuple(each for each in found if each not in only)
+    return PrunePlan(
+        going,
+        only,
+        pruning.sums_of(connection, [each.session for each in going]),
+        UsageTables(connection).count_before(before_ms, request.folders),
+        before_ms,
+    )
+
+
+def told(plan: PrunePlan, request: PruneRequest, *, database_bytes: int, zone: ZoneInfo) -> PruneReply:
+    """Return a plan as it is told: how much it would give back is the share of its texts in all texts."""
+    sums = plan.sums
+    freed = int(database_bytes * sums.text_bytes / sums.all_text_bytes) if sums.all_text_bytes else 0
+    freed += sums.archive_bytes if request.archive else 0
+    return _reply(plan, request, freed, zone, dry_run=True)
+
+
+def _reply(plan: PrunePlan, request: PruneRequest, freed: int, zone: ZoneInfo, *, dry_run: bool) -> PruneReply:
+    return PruneReply(
+        dry_run=dry_run,
+        chunks=plan.sums.chunks,
+        calls=plan.calls,
+        sessions=len(plan.going),
+        vectors=plan.sums.vectors,
+        bytes_freed=freed,
+        archive_bytes=plan.sums.archive_bytes if request.archive else 0,
+        only_copies=tuple(
+            OnlyCopy(
+                session_id=each.session_id,
+                title=None if each.title is None else shorten(each.title, 120),
+                last_at=iso(each.last_ms, zone),
+            )
+            for each in plan.only_copies
+        ),
+        note=_note(plan, request, dry_run=dry_run),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Pruner:
-    """Plans and applies. The writer does the work; `cancelled` is looked at between steps.
+    """Takes out what a plan names. The writer does the work; `cancelled` is looked at between steps.
 
     Args of the constructor:
         writer: Of the database.
@@ -75,6 +120,7 @@ class Pruner:
         zone: Of the times in replies.
         database_bytes: Says how large the database is.
         free_bytes: Says how much space its disk has.
+        settle: Waits until what was read before is written: it was not screened for what is taken out now.
     """
 
     writer: StoreWriter
@@ -85,11 +131,7 @@ class Pruner:
     zone: ZoneInfo
     database_bytes: Callable[[], int]
     free_bytes: Callable[[], int]
-
-    def told(self, plan: PrunePlan, request: PruneRequest) -> PruneReply:
-        """Return what would go."""
-        freed = self._share(plan.sums) + (plan.sums.archive_bytes if request.archive else 0)
-        return self._reply(plan, request, freed, dry_run=True)
+    settle: Callable[[], None]
 
     def apply(
         self,
@@ -115,6 +157,7 @@ class Pruner:
         before = self.database_bytes()
         steps = -(-len(plan.going) // SESSIONS_A_STEP) + 1
         self.removals.prune({each.session_id: each.last_ms + 1 for each in plan.going}, archive=request.archive)
+        self.settle()
         freed = 0
         for step in range(0, len(plan.going), SESSIONS_A_STEP):
             _stop_if(cancelled)
@@ -129,7 +172,8 @@ class Pruner:
         if plan.going:
             roomy = self.free_bytes() > 2 * self.database_bytes() + SPARE_BYTES
             self._leave_no_trace(lambda what: _step(cancelled, progress, steps, what), compact=roomy)
-        return self._reply(plan, request, freed + max(0, before - self.database_bytes()), dry_run=False)
+        freed += max(0, before - self.database_bytes())
+        return _reply(plan, request, freed, self.zone, dry_run=False)
 
     def forget(self, session: int, session_id: str, places: Collection[tuple[str, str, str, bool]]) -> ForgetReply:
         """Take one session out everywhere, for ever.
@@ -144,6 +188,7 @@ class Pruner:
             OSError: A file cannot be written or deleted.
         """
         self.removals.forget(session_id)
+        self.settle()
         files = [(label, path) for _, label, path, _ in places]
         self.archive.remove_sessions([session_id], files)
 
@@ -166,45 +211,6 @@ class Pruner:
             lambda c: [place for each in sessions for place in pruning.archived_of(c, each.session)]
         )
         return self.archive.remove_sessions([each.session_id for each in sessions], places)
-
-    def plan(self, connection: Connection, request: PruneRequest) -> PrunePlan:
-        """Return what would go, and change nothing."""
-        before_ms = int(self.clock.now() * 1000) - request.older_than_days * DAY_MS
-        found = pruning.sessions_before(connection, before_ms, request.folders)
-        # Without its transcript a session is left in the archive only, if it is there and stays there.
-        only = tuple(each for each in found if not each.is_on_disk and (request.archive or not each.is_archived))
-        going = found if request.include_only_copies else tuple(each for each in found if each not in only)
-        return PrunePlan(
-            going,
-            only,
-            pruning.sums_of(connection, [each.session for each in going]),
-            UsageTables(connection).count_before(before_ms, request.folders),
-            before_ms,
-        )
-
-    def _share(self, sums: SessionSums) -> int:
-        """Return how much of the database the texts of some sessions and all that is made of them take."""
-        return int(self.database_bytes() * sums.text_bytes / sums.all_text_bytes) if sums.all_text_bytes else 0
-
-    def _reply(self, plan: PrunePlan, request: PruneRequest, freed: int, *, dry_run: bool) -> PruneReply:
-        return PruneReply(
-            dry_run=dry_run,
-            chunks=plan.sums.chunks,
-            calls=plan.calls,
-            sessions=len(plan.going),
-            vectors=plan.sums.vectors,
-            bytes_freed=freed,
-            archive_bytes=plan.sums.archive_bytes if request.archive else 0,
-            only_copies=tuple(
-                OnlyCopy(
-                    session_id=each.session_id,
-                    title=None if each.title is None else shorten(each.title, 120),
-                    last_at=iso(each.last_ms, self.zone),
-                )
-                for each in plan.only_copies
-            ),
-            note=_note(plan, request, dry_run=dry_run),
-        )
 
 
 def _note(plan: PrunePlan, request: PruneRequest, *, dry_run: bool) -> str | None:

@@ -4,9 +4,10 @@ import threading
 
 import pytest
 
-from engine.core.errors import Cancelled
+from engine.core.errors import Cancelled, EngineNotRunning
 from engine.core.models import SearchRequest
-from tests.engine.maintenance.conftest import History, found, session_id
+from engine.service import open_reader
+from tests.engine.maintenance.conftest import SETTINGS, History, found, session_id
 from tests.helpers.transcripts import TranscriptBuilder
 
 PRUNE = {"older_than_days": 90}
@@ -25,6 +26,16 @@ def test_a_plan_says_what_would_go_and_changes_nothing(history: History) -> None
         assert plan["bytes_freed"] > 0
         assert "nothing was changed" in plan["note"].lower()
         assert found(engine, "quince") == {session_id(1)}
+
+
+def test_without_an_engine_a_plan_can_be_drawn_but_not_applied(history: History) -> None:
+    history.session(1, "quince", days_ago=200)
+    with history.engine():
+        pass
+    with open_reader(history.paths, SETTINGS, history.clock) as api:
+        assert api.call("prune", PRUNE)["sessions"] == 1
+        with pytest.raises(EngineNotRunning):
+            api.call("prune", APPLY)
 
 
 def test_pruned_text_is_found_no_more_and_leaves_no_trace_in_the_database(history: History) -> None:
