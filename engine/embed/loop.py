@@ -265,25 +265,25 @@ class EmbeddingLoop:
         with self._readers.connection() as connection:
             known = generations.generations(connection)
             for generation in known:
-                batch = generations.next_waiting(
+                batches = generations.next_batches(
                     connection, generation.id, chunks=BATCH_CHUNKS, characters=BATCH_CHARACTERS
                 )
-                if batch:
+                if batches[0]:
                     break
             else:
-                generation, batch = None, ()
+                generation, batches = None, ((), ())
         if generation is None:
             if not self._complete(known):
                 self._unload_when_idle()
                 return False
             return True
-        self._embed(generation, batch)
+        self._embed(generation, *batches)
         return True
 
-    def _embed(self, generation: Generation, batch: Sequence[WaitingChunk]) -> None:
+    def _embed(self, generation: Generation, batch: Sequence[WaitingChunk], following: Sequence[WaitingChunk]) -> None:
         self._busy = True
         started = self._clock.monotonic()
-        done = self._batches.embed(generation, batch)
+        done = self._batches.embed(generation, batch, following)
         if done.replaced_by is not None:
             self._replaced(generation, done.replaced_by)
         self._last_used = self._clock.monotonic()

@@ -203,6 +203,19 @@ def next_waiting(
     return tuple(found)
 
 
+def next_batches(
+    connection: apsw.Connection, generation: int, *, chunks: int, characters: int
+) -> tuple[tuple[WaitingChunk, ...], tuple[WaitingChunk, ...]]:
+    """Return the next batch and the one that comes after it, each within the limits of `next_waiting`."""
+    both = next_waiting(connection, generation, chunks=2 * chunks, characters=2 * characters)
+    length = 0
+    for index, each in enumerate(both):
+        length += len(each.text)
+        if index and (index == chunks or length > characters):
+            return both[:index], both[index:][:chunks]
+    return both, ()
+
+
 def waiting_count(connection: apsw.Connection, generation: int, *, up_to: Signal | None = None) -> int:
     """Return how many chunks have no vectors yet; with `up_to`, of that signal and higher ones."""
     last = SIGNALS[Signal.LOW if up_to is None else up_to]

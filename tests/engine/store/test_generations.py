@@ -202,3 +202,17 @@ def vectors_packed() -> vectors.Packed:
     from engine.store.packing import pack
 
     return pack(VECTOR.reshape(1, -1))[0]
+
+
+def test_two_batches_follow_each_other_without_a_gap(db: Connection) -> None:
+    for index in range(7):
+        add_chunk(db, "x" * 10, time_ms=100 - index)
+    generation = open_one(db)
+    batch, following = generations.next_batches(db, generation.id, chunks=3, characters=1_000)
+    assert [each.chunk for each in batch] == [1, 2, 3]
+    assert [each.chunk for each in following] == [4, 5, 6]
+    batch, following = generations.next_batches(db, generation.id, chunks=3, characters=20)
+    assert [each.chunk for each in (*batch, *following)] == [1, 2, 3, 4]
+    assert len(batch) == 2
+    batch, following = generations.next_batches(db, generation.id, chunks=9, characters=1_000)
+    assert (len(batch), following) == (7, ())
