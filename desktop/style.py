@@ -91,6 +91,17 @@ QListWidget#pages {{ background: {c.sunken}; border: none; border-right: 1px sol
     padding: 10px 8px; }}
 QListWidget#pages::item {{ padding-left: 10px; border-radius: 6px; color: {c.text}; }}
 QListWidget#pages::item:selected {{ background: {c.selection}; color: {c.text}; }}
+QTableView {{ background: transparent; alternate-background-color: {c.hover}; border: none; outline: none;
+    selection-background-color: {c.selection}; selection-color: {c.text}; }}
+QTableView::item {{ padding: 0 6px; border: none; }}
+QTableView::item:selected {{ background: {c.selection}; color: {c.text}; }}
+QHeaderView {{ background: transparent; border: none; }}
+QHeaderView::section {{ background: {c.window}; color: {c.muted}; border: none; border-bottom: 1px solid {c.border};
+    padding: 5px 6px; }}
+QAbstractScrollArea::corner {{ background: transparent; border: none; }}
+QTextBrowser {{ background: transparent; border: none; }}
+QProgressBar {{ background: {c.sunken}; border: none; border-radius: 3px; }}
+QProgressBar::chunk {{ background: {c.accent}; border-radius: 3px; }}
 QScrollArea {{ background: transparent; border: none; }}
 #page {{ background: transparent; }}
 

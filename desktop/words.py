@@ -585,6 +585,7 @@ USAGE_COPY: Final = "Copy numbers"
 USAGE_EXPORT: Final = "Export CSV…"
 USAGE_NONE: Final = "Nothing was recorded in this period."
 USAGE_OTHERS: Final = "others"
+BETWEEN: Final = "  ·  "
 UNPRICED: Final = "unpriced"
 TOTAL: Final = "Total"
 CSV_FILES: Final = "CSV (*.csv)"
@@ -769,6 +770,8 @@ KNOWLEDGE_EMPTY: Final = (
 )
 KNOWLEDGE_NOTHING_ON: Final = "Nothing is recorded for this time."
 KNOWLEDGE_WHOSE: Final = "Type whose timeline you want to see."
+KNOWLEDGE_NOBODY: Final = "Nothing is called exactly so, and no page speaks of it."
+DID_YOU_MEAN: Final = "Did you mean"
 KNOWLEDGE_NO_ENGINE: Final = "The engine is not running yet."
 KNOWLEDGE_RECENT: Final = "Recorded last"
 KNOWLEDGE_WEEK: Final = "Whole week"
@@ -846,10 +849,6 @@ def records_of(shown_: int, total: int) -> str:
 
 def incomplete_store(number: int) -> str:
     return f"{_n(number, 'finding', 'findings')} in the store: this may be incomplete. Run doctor says more."
-
-
-def of_kind(kind: str, type_: str) -> str:
-    return type_ if kind in {type_, "page"} else f"{kind}: {type_}"
 
 
 def tag(name: str) -> str:

@@ -133,13 +133,13 @@ class DoctorWindow(PlainWindow):
     def _waiting(self) -> None:
         self._faces(is_working=False)
         self.verdict.setText(words.DOCTOR_TITLE.partition(": ")[2].capitalize())
-        self.detail.setText(words.DOCTOR_NO_ENGINE)
+        self._say(words.DOCTOR_NO_ENGINE)
         self.again.setEnabled(False)
 
     def _working(self, what: str) -> None:
         self.verdict.setText(what)
         set_kind(self.verdict, "")
-        self.detail.setText("")
+        self._say("")
         self.bar.setRange(0, 0)
         self._faces(is_working=True)
 
@@ -158,7 +158,7 @@ class DoctorWindow(PlainWindow):
             return  # of a run before
         self.bar.setRange(0, total or 0)
         self.bar.setValue(done)
-        self.detail.setText(shown.one_line(what))
+        self._say(shown.one_line(what))
 
     def _found(self, reply: dict[str, Any], outside: tuple[Finding, ...]) -> None:
         was_mending = self._is_mending
@@ -170,7 +170,7 @@ class DoctorWindow(PlainWindow):
         well = words.DOCTOR_MENDED if was_mending else words.DOCTOR_WELL
         self._show_verdict(words.doctor_found(wrong) if wrong else well, "" if wrong else "good")
         # Without having mended, the note speaks of an argument that a person does not give here.
-        self.detail.setText(reply.get("note") or "" if was_mending else "")
+        self._say(reply.get("note") or "" if was_mending else "")
 
     def _failed(self, error: Exception, asked: History) -> None:
         self._stop, self._is_mending = None, False
@@ -181,13 +181,17 @@ class DoctorWindow(PlainWindow):
         log_bug(error)
         trouble = trouble_of(error)
         self._show_verdict(words.DOCTOR_STOPPED, "bad")
-        self.detail.setText(f"{trouble.title}. {trouble.text}")
+        self._say(f"{trouble.title}. {trouble.text}")
 
     def _show_verdict(self, text: str, kind: str = "") -> None:
         self.verdict.setText(text)
         set_kind(self.verdict, kind)
-        self.detail.setText("")
+        self._say("")
         self._faces(is_working=False)
+
+    def _say(self, text: str) -> None:
+        self.detail.setText(text)
+        self.detail.setVisible(bool(text))
 
     def _show_rows(self) -> None:
         while (item := self._list.takeAt(0)) is not None:

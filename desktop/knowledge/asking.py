@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from desktop import words
 from desktop.knowledge.rows import Heading, RecordRow, dated_rows, row_of
-from engine.core.errors import NotFound
-from engine.knowledge.errors import EmptyQuery
+from engine.knowledge.errors import AmbiguousEntity, EmptyQuery, UnknownEntity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +89,10 @@ def listing(
             return Listing((), empty=words.KNOWLEDGE_WHOSE)
         case "timeline":
             asked = {"entity": question.text, "eligibility": "include_inactive", "limit": PAGE, **more}
-            reply = history.call("knowledge_timeline", asked)
+            try:
+                reply = history.call("knowledge_timeline", asked)
+            except (UnknownEntity, AmbiguousEntity):
+                return _meant(history, question.text)
         case "day":
             asked = {"date": question.day, "week": question.week, "timeZone": zone.key, "limit": PAGE, **more}
             reply = history.call("knowledge_chronicle_day", asked)
@@ -110,6 +112,19 @@ def _found(history: History, text: str, offset: int) -> Listing:
     ids = {row.id for row in exact}
     rows = (row_of(each, None) for each in _rows(reply))
     return _listing(reply, (*exact, *(row for row in rows if row.id not in ids)), words.KNOWLEDGE_NONE)
+
+
+def _meant(history: History, text: str) -> Listing:
+    """Return the records that could be meant by a name nothing has, or several have."""
+    rows = tuple(row_of(each, None) for each in _rows(history.call("knowledge_lookup", {"query": text})))
+    if not rows:
+        try:
+            found = history.call("knowledge_grep", {"query": text, "kind": "page", "mode": "any", "limit": PAGE})
+        except EmptyQuery:
+            found = {}
+        rows = tuple(row_of(each, None) for each in _rows(found))
+    head: tuple[Row, ...] = (Heading(words.DID_YOU_MEAN),) if rows else ()
+    return Listing((*head, *rows), len(rows), empty=words.KNOWLEDGE_NOBODY)
 
 
 def page(history: History, name: str, zone: ZoneInfo) -> Page:
@@ -133,10 +148,7 @@ def page(history: History, name: str, zone: ZoneInfo) -> Page:
                 titles[each] = str(row["title"])
     if not is_entity(record):
         return Page(record, titles)
-    try:
-        known = history.call("knowledge_timeline", {"entity": name, "limit": RECENT})
-    except NotFound:
-        return Page(record, titles)
+    known = history.call("knowledge_timeline", {"entity": name, "limit": RECENT})
     rows = tuple(row_of(each, zone) for each in _rows(known) if each["id"] != name)
     return Page(record, titles, rows, int(known["total"]))
 

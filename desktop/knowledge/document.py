@@ -149,7 +149,7 @@ def _named(name: str, page: Page, look: Look) -> Run:
 
 def _standing(page: Page, look: Look) -> Iterator[Run]:
     colours, record = look.colours, page.record
-    kind = words.of_kind(str(record.get("kind") or ""), str(record.get("type") or ""))
+    kind = str(record.get("type") or record.get("kind") or "")
     yield (" · ".join(part for part in (shown.one_line(kind), str(record.get("id") or "")) if part), colours.tool, "")
     flags = ", ".join(str(each) for each in record.get("flags", ()))
     for text, name in ((flags, colours.bad), (standing_of(record), colours.warning)):
@@ -236,16 +236,16 @@ def _evidence(writer: _Writer, record: Mapping[str, Any], look: Look) -> None:
     for cited in record.get("evidence", ()):
         is_verified = cited.get("state") == "verified"
         mark = (f"{words.MARKS['ok' if is_verified else 'error']} ", colours.good if is_verified else colours.bad, "")
-        quote = str(cited.get("quote") or cited.get("filename") or cited.get("id"))
-        quoted = words.quoted(shown.one_line(quote, 1000)) if cited.get("quote") else shown.one_line(quote)
+        around = shown.plain(str(cited.get("text") or "")).strip()
+        said = str(cited.get("quote") or "").strip() or around
+        quoted = words.quoted(shown.one_line(said, 1000)) if said else shown.one_line(str(cited.get("id")))
         writer.line((mark, (quoted, colours.text, "")), above=8)
         state = words.EVIDENCE_STATES.get(str(cited.get("state")), str(cited.get("state")))
         origin = " · ".join(part for part in (state, *_origin(cited)) if part)
         writer.line(
             ((shown.one_line(origin, 400), colours.muted if is_verified else colours.bad, ""),), above=1, left=16
         )
-        around = shown.plain(str(cited.get("text") or "")).strip()
-        if around and around != str(cited.get("quote") or "").strip():
+        if around and around != said:
             for text in around.splitlines()[:EVIDENCE_LINES]:
                 writer.line(((shown.one_line(text, 400), colours.muted, ""),), above=1, left=16, italic=True)
 

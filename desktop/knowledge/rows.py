@@ -56,7 +56,7 @@ def row_of(row: Mapping[str, Any], zone: ZoneInfo | None, *, below_day: bool = F
     return RecordRow(
         id=str(row["id"]),
         title=shown.one_line(str(row.get("title") or row["id"])),
-        kind=shown.one_line(words.of_kind(str(row.get("kind", "")), str(row.get("type", "")))),
+        kind=shown.one_line(str(row.get("type") or row.get("kind") or "")),
         standing=standing_of(row),
         when=when,
         text=shown.one_line(_text(row), 400),

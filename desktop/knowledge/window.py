@@ -7,12 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from PySide6.QtCore import QDate, QItemSelectionModel, QSize, Qt, QTimer, QUrl
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
     QDateEdit,
+    QFrame,
     QHBoxLayout,
-    QLineEdit,
     QListView,
     QSplitter,
     QStackedWidget,
@@ -25,6 +25,7 @@ from desktop import words
 from desktop.errors import log_bug, trouble_of
 from desktop.knowledge.asking import Listing, Page, Question, View, is_entity, listing, page
 from desktop.knowledge.document import RECORD_SCHEME, record_document
+from desktop.knowledge.field import Field
 from desktop.knowledge.model import ROW_ROLE, RecordDelegate, RecordsModel
 from desktop.knowledge.rows import RecordRow
 from desktop.search.document import Look
@@ -36,35 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from PySide6.QtCore import QModelIndex
-    from PySide6.QtGui import QShowEvent
+    from PySide6.QtGui import QShowEvent, QTextDocument
 
     from desktop.history import History
     from desktop.services import Services
 
 TYPING_MS: Final = 150
 """After a key, before it is searched."""
-
-LENGTH: Final = 200
-"""The most a name may have (`knowledge_lookup`)."""
-
-
-class Field(QLineEdit):
-    """The field; Up and Down move in the list below it while typing."""
-
-    def __init__(self, window: KnowledgeWindow) -> None:
-        super().__init__()
-        self._window = window
-        self.setMaxLength(LENGTH)
-        self.setClearButtonEnabled(True)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move, or type."""
-        if event.key() in {Qt.Key.Key_Down, Qt.Key.Key_Up}:
-            self._window.move_selection(1 if event.key() == Qt.Key.Key_Down else -1)
-        elif event.key() == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        else:
-            super().keyPressEvent(event)
 
 
 class KnowledgeWindow(PlainWindow):
@@ -79,9 +58,11 @@ class KnowledgeWindow(PlainWindow):
         self._listing = Listing(())
         self.page: Page | None = None
         self._trail: list[str] = []
+        self._document: QTextDocument | None = None
         self.views = Choice(words.KNOWLEDGE_VIEWS, words.KNOWLEDGE_VIEW)
         self.views.chosen.connect(self._view_chosen)
-        self.field = Field(self)
+        self.field = Field()
+        self.field.stepped.connect(self.move_selection)
         self.field.textChanged.connect(self._typed)
         self.days = self._day_row()
         self.model = RecordsModel()
@@ -95,6 +76,7 @@ class KnowledgeWindow(PlainWindow):
         self.body.setOpenLinks(False)
         self.body.setAccessibleName(words.KNOWLEDGE_RECORD)
         self.body.setFrameShape(QTextBrowser.Shape.NoFrame)
+        self.body.viewport().setAutoFillBackground(False)
         self.body.anchorClicked.connect(self._link)
         self.hint = label(words.KNOWLEDGE_CHOOSE, "faint", wrap=True)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -151,7 +133,8 @@ class KnowledgeWindow(PlainWindow):
         self.sides = QStackedWidget()
         self.sides.addWidget(self.hint)
         self.sides.addWidget(self.body)
-        right = QWidget()
+        right = QFrame()
+        right.setObjectName("preview")
         box = QVBoxLayout(right)
         box.setContentsMargins(16, 12, 16, 12)
         box.setSpacing(8)
@@ -361,9 +344,11 @@ class KnowledgeWindow(PlainWindow):
         look = Look(theme.colours, theme.font(), max(200, self.body.viewport().width()))
         document = record_document(self.page, look, self._zone)
         document.setParent(self.body)
-        before = self.body.document()
         self.body.setDocument(document)
-        before.deleteLater()
+        # The view deletes the empty one it was born with, and none of ours.
+        if self._document is not None:
+            self._document.deleteLater()
+        self._document = document
 
     def _show_actions(self) -> None:
         record: Mapping[str, Any] = {} if self.page is None else self.page.record

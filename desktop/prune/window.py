@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QSize, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from desktop import format as shown
 from desktop import words
 from desktop.errors import log_bug, trouble_of
+from desktop.prune.only_copies import OnlyCopiesCard
 from desktop.prune.request import TITLES, Request, figures, inside, is_nothing, reply_of, result, summary, titles
 from desktop.widgets import PlainWindow, button, card, heading, label, set_kind
 
@@ -112,6 +113,7 @@ class PruneWindow(PlainWindow):
         for each in (self.archive, self.only):
             each.toggled.connect(self._changed)
         form = QFormLayout()
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         form.setHorizontalSpacing(14)
         form.setVerticalSpacing(10)
         form.addRow(words.PRUNE_AGE, self.age)
@@ -119,7 +121,7 @@ class PruneWindow(PlainWindow):
         self.state = label(kind="muted", wrap=True)
         self.next = button(words.PRUNE_NEXT, self._ask, "primary")
         self.numbers = self._numbers()
-        self.warning = _Warning(self._services)
+        self.warning = OnlyCopiesCard(self._services)
         row = QHBoxLayout()
         row.addStretch(1)
         row.addWidget(self.next)
@@ -154,7 +156,7 @@ class PruneWindow(PlainWindow):
 
     def _asking(self) -> QWidget:
         self.summary = label(wrap=True)
-        self.last_warning = _Warning(self._services)
+        self.last_warning = OnlyCopiesCard(self._services)
         self.understood = QCheckBox(words.PRUNE_UNDERSTOOD)
         self.understood.toggled.connect(self._may_go)
         self.back = button(words.PRUNE_BACK, lambda: self._show(0))
@@ -280,7 +282,7 @@ class PruneWindow(PlainWindow):
         trouble = trouble_of(error)
         self._say(f"{trouble.title}. {trouble.text}", "bad")
 
-    def _warn(self, warning: _Warning, reply: PruneReply) -> None:
+    def _warn(self, warning: OnlyCopiesCard, reply: PruneReply) -> None:
         many = len(reply.only_copies)
         goes = self._asked.only_copies
         warning.tell(words.only_copies(many, go=goes) if many else "", titles(reply), is_bad=goes)
@@ -371,29 +373,6 @@ class PruneWindow(PlainWindow):
         self._show(0)
         self._say(words.PRUNE_COUNTING)
         self.count()
-
-
-class _Warning(QFrame):
-    """A card that says which sessions exist nowhere else; not there when none does."""
-
-    def __init__(self, services: Services) -> None:
-        super().__init__()
-        self.setProperty("kind", "card")
-        self.text = label(kind="warning", wrap=True)
-        self.text.setFont(services.theme.font(1.0, bold=True))
-        self.titles = label(kind="muted", wrap=True)
-        self.titles.setAccessibleName(words.PRUNE_TITLES)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(16, 12, 16, 12)
-        box.addWidget(self.text)
-        box.addWidget(self.titles)
-
-    def tell(self, text: str, named: str, *, is_bad: bool = False) -> None:
-        """Show a warning, or none."""
-        self.text.setText(text)
-        set_kind(self.text, "bad" if is_bad else "warning")
-        self.titles.setText(named)
-        self.setVisible(bool(text))
 
 
 def _column(inside: QWidget) -> QVBoxLayout:

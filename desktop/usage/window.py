@@ -51,7 +51,7 @@ class UsageWindow(PlainWindow):
     """Shows what was used."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.USAGE_TITLE, QSize(860, 760))
+        super().__init__(words.USAGE_TITLE, QSize(980, 780))
         self._services = services
         self._history: History | None = None
         self._lane = services.tasks.lane()
@@ -71,7 +71,7 @@ class UsageWindow(PlainWindow):
         self.chart = StackedBars(theme)
         self.chart.setToolTip(words.USAGE_CHART_HELP)
         self.legend = Legend(theme)
-        self.detail = label(kind="muted")
+        self.detail = label(kind="muted", wrap=True)
         self.state = label(words.LOADING, "muted", wrap=True)
         self.state.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.model = UsageModel()
@@ -86,7 +86,7 @@ class UsageWindow(PlainWindow):
         self.period.currentIndexChanged.connect(self._period_chosen)
         self.units.chosen.connect(self._unit_chosen)
         self.groups.chosen.connect(self._reload)
-        self.chart.chosen.connect(self.detail.setText)
+        self.chart.chosen.connect(self._bar_chosen)
         theme.changed.connect(self._recoloured)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self, self.copy)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Refresh), self, self.load)
@@ -173,7 +173,9 @@ class UsageWindow(PlainWindow):
         header = made.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        header.resizeSection(0, 200)
+        header.setStretchLastSection(True)
         header.setMinimumSectionSize(60)
         return made
 
@@ -266,7 +268,7 @@ class UsageWindow(PlainWindow):
 
     def _show_parts(self, has_numbers: bool) -> None:  # noqa: FBT001 - one of two faces
         self.state.setVisible(not has_numbers)
-        for each in (self.chart, self.legend, self.detail, self.table, self.groups):
+        for each in (self.chart, self.legend, self.table, self.groups):
             each.setVisible(has_numbers)
         for each in (self.copy_button, self.export_button):
             each.setEnabled(has_numbers)
@@ -283,6 +285,10 @@ class UsageWindow(PlainWindow):
         for key, text in texts.items():
             self._figures[key].setText(text)
         set_kind(self._figures["cost"], "warning" if totals.unpriced_calls else "")
+
+    def _bar_chosen(self, hint: str) -> None:
+        self.detail.setText(words.BETWEEN.join(hint.split("\n")))
+        self.detail.setVisible(bool(hint))
 
     def _draw(self) -> None:
         if self._daily is None:
