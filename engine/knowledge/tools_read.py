@@ -42,8 +42,7 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ToolSpec(
         "knowledge_grep",
         'Use when asked what was decided, promised, preferred or known: "what did we decide about…". Keyword '
-        "search in the records kept on purpose: whole words, no stemming or operators. An outdated wording finds "
-        "the current record, via names the old one. Never exhaustive: knowledge_records is.",
+        "search in the records kept on purpose: whole words, no operators. Never exhaustive: knowledge_records is.",
         (
             Arg("query", "string", required=True),
             Arg("mode", "string", choices=("all", "any", "phrase")),
@@ -112,7 +111,7 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
         "knowledge_timeline",
         "Use for what happened when, by dates only: an entity's history, decisions in a range, deadlines (due_at), "
         "what was recorded lately (recorded_at). Expired and superseded records need eligibility. group=source "
-        "(with entity): each meeting or document once, with its notes. No match is no proof of absence.",
+        "(with entity): each meeting or document once.",
         (
             ENTITY,
             EXACT_KIND,
@@ -165,8 +164,7 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_chronicle_last_seen",
-        "Use for the latest dated record linked to a person, project or other entity: no proof that anybody met or "
-        "attended; a miss proves nothing.",
+        "Use for the latest dated record linked to a person, project or other entity; a miss proves nothing.",
         (
             replace(ENTITY, required=True),
             Arg("occurredOnOrBefore", "string"),

@@ -41,7 +41,7 @@ ALWAYS_LOADED: Final = frozenset({"hybrid_search", "get_context"})
 
 _KNOWLEDGE: Final = "knowledge_"
 _BOUNDS: Final = frozenset({"minimum", "maximum", "minItems", "maxItems"})
-_SAID_ONCE: Final = frozenset({"description", "enum", "default"})
+_SAID_ONCE: Final = frozenset({"description", "default"})
 
 
 @dataclass(frozen=True, slots=True)
