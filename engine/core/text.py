@@ -27,6 +27,7 @@ _DIACRITIC = re.compile(
 """Accents of Latin, Greek and Cyrillic, points of Hebrew, harakat of Arabic (Unicode 15.1, Blocks.txt)."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_ASCII = re.compile(r"[^\x00-\x7f]+")
 _WORD = re.compile(r"[^\W_]+")
 _NO_WORD = re.compile(r"[\W_]+")
 
@@ -64,8 +65,24 @@ def index_words(text: str) -> str:
     """Return cleaned text as it enters the column of exact words: folded, and each CJK letter stands alone."""
     if text.isascii():
         return text  # The tokenizer folds and splits ASCII by itself, faster.
-    # Its tables of Unicode are older than Python's: what is no word (emoji, new symbols) is taken out for it.
-    return _CJK_LETTER.sub(r" \g<0> ", _NO_WORD.sub(" ", fold(text)))
+    return _NO_ASCII.sub(_indexed_run, text)
+
+
+def _indexed_run(run: re.Match[str]) -> str:
+    return run[0].translate(_INDEXED)
+
+
+class _IndexedCharacters(dict[int, str]):
+    """What a character of a cleaned text is in the index, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        # The tokenizer's tables of Unicode are older than Python's: what is no word (emoji, new symbols) is taken out
+        # for it.
+        self[code] = _CJK_LETTER.sub(r" \g<0> ", _NO_WORD.sub(" ", fold(chr(code))))
+        return self[code]
+
+
+_INDEXED = _IndexedCharacters()
 
 
 def index_parts(text: str) -> str:
@@ -76,23 +93,34 @@ def index_parts(text: str) -> str:
     """
     identifiers: list[str] = []
     stems: set[str] = set()
-    for word in dict.fromkeys(text.encode("ascii", "replace").translate(_TO_SPACES).decode("ascii").split()):
+    words = set(text.encode("ascii", "replace").translate(_TO_SPACES).decode("ascii").split())
+    for word in words - _NOTHING_TO_ADD:
         parts, stemmed = _parts_and_stems(word)
         if parts:
             identifiers.append(parts)
         if stemmed:
             stems.update(stemmed)
-    return "\n".join([*identifiers, *sorted(stems)])
+    return "\n".join([*sorted(identifiers), *sorted(stems)])
+
+
+_NOTHING_TO_ADD: set[str] = set()
+"""Words that were met and have neither parts nor a stem of their own: most words of most texts."""
+
+_MOST_WORDS = 200_000
 
 
 @lru_cache(maxsize=65536)
 def _parts_and_stems(word: str) -> tuple[str, tuple[str, ...]]:
     """Return the parts of an identifier as one text, and the stems of a word or of those parts where they differ."""
-    if len(word) > LONGEST_IDENTIFIER or len(word) < STEM_ENGLISH_ONLY_FROM:
-        return "", ()
-    parts = camel_parts(word) if _CAMEL_BORDER.search(word) is not None else []
-    words = parts if len(parts) > 1 else [word.lower()]
-    stems = tuple(stemmed for each in words if (stemmed := stem(each)) != each)
+    parts, stems = list[str](), tuple[str, ...]()
+    if STEM_ENGLISH_ONLY_FROM <= len(word) <= LONGEST_IDENTIFIER:
+        parts = camel_parts(word) if _CAMEL_BORDER.search(word) is not None else []
+        words = parts if len(parts) > 1 else [word.lower()]
+        stems = tuple(stemmed for each in words if (stemmed := stem(each)) != each)
+    if len(parts) < 2 and not stems:
+        if len(_NOTHING_TO_ADD) >= _MOST_WORDS:
+            _NOTHING_TO_ADD.clear()
+        _NOTHING_TO_ADD.add(word)
     return (" ".join(parts) if len(parts) > 1 else ""), stems
 
 
@@ -131,9 +159,7 @@ def fold(text: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in order, folded, as the index sees them (CJK letters one by one)."""
-    cleaned = clean(text)
-    words = index_words(cleaned)
-    return _WORD.findall(words.lower() if cleaned.isascii() else words)
+    return _WORD.findall(index_words(clean(text)).lower())
 
 
 def has_cjk(text: str) -> bool:

@@ -201,7 +201,7 @@ class _BatchWriter:
         exchange = self._follow(message_id, message)
         self._rows.append((message_id, *self._row(occurrence, key, exchange)))
         self._chunks.add(self._chunk_owner(message_id, occurrence, exchange), message.blocks)
-        self.identities.note(key, message_id, message.original_uuid)
+        self.identities.note(key, message_id, message.original_uuid, is_new=True)
 
     def _chunk_owner(self, message_id: int, occurrence: Occurrence, exchange: int) -> ChunkOwner:
         message = occurrence.message

@@ -46,6 +46,8 @@ class Identities:
     _owners: dict[int, Place] = field(default_factory=dict[int, "Place"])
     _claims: dict[int, int] = field(default_factory=dict[int, int])
     _elsewhere: frozenset[int] = frozenset()
+    _new: set[int] = field(default_factory=set[int])
+    """Messages that this batch added: they stand nowhere else, unless they were merged."""
 
     def prefetch(self, messages: Iterable[ParsedMessage]) -> None:
         """Look up, in a few queries, everything a batch could be known by."""
@@ -70,9 +72,11 @@ class Identities:
             message = self.merged[message]
         return message
 
-    def note(self, key: int, message: int, original: str | None) -> None:
+    def note(self, key: int, message: int, original: str | None, *, is_new: bool = False) -> None:
         """Remember that a message goes by a key, and which message it says it was copied from."""
         self._numbers[key] = message
+        if is_new:
+            self._new.add(message)
         if original is not None:
             claimed = message_key(original)
             self._claims[claimed] = message
@@ -112,7 +116,6 @@ class Identities:
             return self._with_ancestors(owner, message) if is_renamed else owner
         if message.fingerprint not in self._elsewhere:
             return None
-        self.flush()
         owner = self._alike(message)
         return None if owner is None else self._with_ancestors(owner, message)
 
@@ -129,17 +132,18 @@ class Identities:
             return found[0] if found else None
         if message.parent_uuid is None:
             return None
-        parent = self.number(message_key(message.parent_uuid))
+        parent_key = message_key(message.parent_uuid)
+        parent = self.number(parent_key)
         if parent is None:
-            known = self.places.with_key(message_key(message.parent_uuid))
-            if known is None:
-                return None
-            parent = known.message
+            known = self.places.with_key(parent_key)
+            parent = None if known is None else known.message
+        if parent is None or parent in self._new:
+            return None  # What it answers stands nowhere else, so neither does it.
         times = self._times(parent)
         candidates = self.places.alike(message.fingerprint, times, self.file)
         # Claude Code gives all lines of a resumed copy one time. What was typed after resuming has a later one, so the
         # same words said twice in answer to the same message stay two messages.
-        mine = message.timestamp_ms == times.get(message_key(message.parent_uuid))
+        mine = message.timestamp_ms == times.get(parent_key)
         return next((each for each in candidates if mine or each.time_ms == times.get(each.parent or 0)), None)
 
     def _times(self, message: int) -> dict[int, int | None]:
@@ -153,6 +157,7 @@ class Identities:
 
     def _with_ancestors(self, owner: Place, message: ParsedMessage) -> Place:
         """Walk up from a message that has other uuids elsewhere: what it answers, if it reads the same, is the same."""
+        self.flush()
         parent = None if message.parent_uuid is None else message_key(message.parent_uuid)
         theirs = self._parents(owner)
         while parent is not None and (one := self.places.with_key(parent)) is not None:
@@ -204,6 +209,7 @@ class Identities:
         db.execute("UPDATE files SET side_exchange_id = ? WHERE side_exchange_id = ?", values)
         self.places.add_copy(kept.message, dropped)
         self.merged[dropped.message] = kept.message
+        self._new -= {dropped.message, kept.message}
         self._owners.pop(dropped.message, None)
         self._owners[kept.message] = kept
         self.touched.update(session for _, session in places)

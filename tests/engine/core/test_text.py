@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.text import camel_parts, clean, index_parts, index_words, is_camel, shorten, stem, words_of
+from engine.core.text import (
+    camel_parts,
+    clean,
+    fold,
+    index_parts,
+    index_words,
+    is_camel,
+    is_cjk_letter,
+    shorten,
+    stem,
+    words_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +47,24 @@ def test_any_text_can_be_stored_once_it_is_clean(text: str) -> None:
     for made in (index_words(once), index_parts(once)):
         made.encode()
     assert all(words_of(text))
+
+
+@given(
+    st.text(alphabet=st.characters(codec="utf-8"), max_size=60)
+    | st.text(alphabet="aéİßqẞ\u0303\u0301か\u3099語각各ﾊﾟ🎉_-Z9")
+)
+def test_words_are_those_of_the_folded_text_with_each_cjk_letter_alone(text: str) -> None:
+    found: list[str] = []
+    for word in re.findall(r"[^\W_]+", fold(clean(text))):
+        piece = ""
+        for character in word:
+            if is_cjk_letter(character):
+                found += [piece, character]
+                piece = ""
+            else:
+                piece += character
+        found.append(piece)
+    assert words_of(text) == [each for each in found if each]
 
 
 @pytest.mark.parametrize(
