@@ -50,8 +50,8 @@ TOOLS: Final = (
     ToolText(
         "keyword_search",
         prose("""
-            Use when you know the words themselves: an error message, a function, file, flag or command. Every word must
-            match; "quoted words" are a phrase; no other syntax: paste them as they are.
+            Use when you know the words themselves: an error message, a file, a flag, "that rsync command". Every word
+            must match; "quoted words" are a phrase; no other syntax: paste them as they are.
             tool="Bash" finds commands that were run, kind="tool_result" what tools printed. Other arguments as in
             hybrid_search.
         """),
