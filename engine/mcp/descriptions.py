@@ -60,7 +60,7 @@ TOOLS: Final = (
         "semantic_search",
         prose("""
             Use when the wording is unknown: "that talk about safer sign-in". Describe it in a sentence. hybrid_search
-            is the better first call; come here when a common word drowns its hits. Arguments as in hybrid_search.
+            is the better first call. Arguments as there.
         """),
     ),
     ToolText(
