@@ -176,7 +176,7 @@ class Engine:
             ),
             clock=clock,
             on_change=lambda: self.events.publish(StatusChanged()),
-            on_rest=lambda: self.api.leg.rest(),
+            on_rest=lambda: self.api.leg.rest(),  # noqa: PLW0108 - the front door is made after this
             on_battery=on_battery,
         )
         self._workers: list[Worker] = []

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from typing import Protocol, cast
 
-import snowballstemmer
+import snowballstemmer  # pyright: ignore[reportMissingTypeStubs] - it has none
 
 _CJK = (
     "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u3096\u309d-\u309f\u30a1-\u30fa"
@@ -142,9 +143,18 @@ def stem(word: str) -> str:
     return _stemmer().stemWord(word)
 
 
+class _Stemmer(Protocol):
+    """The library's stemmer, which has no types of its own."""
+
+    def stemWord(self, word: str) -> str:  # noqa: N802 - the library's name
+        """Return the stem of a lower-case word."""
+        ...
+
+
 @lru_cache(maxsize=1)
-def _stemmer() -> snowballstemmer.stemmer:
-    return snowballstemmer.stemmer("english")
+def _stemmer() -> _Stemmer:
+    made = snowballstemmer.stemmer("english")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+    return cast("_Stemmer", made)
 
 
 def fold(text: str) -> str:

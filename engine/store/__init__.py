@@ -1,1 +1,1 @@
-"""The only room that opens SQLite. Connections, schema, migrations, the single writer, and one file per table family."""
+"""The only room that opens SQLite: connections, schema, migrations, the single writer, one file per table family."""

@@ -13,7 +13,7 @@ import apsw
 from engine.core.errors import Cancelled, StorageFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 
 class StoreFull(StorageFailure):
@@ -59,7 +59,7 @@ class StoreClosed(StorageFailure):
 
 
 @contextmanager
-def known_errors(what: str) -> Iterator[None]:
+def known_errors(what: str) -> Generator[None]:
     """Turn SQLite's environment errors into ours.
 
     Args:

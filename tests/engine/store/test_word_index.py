@@ -37,7 +37,7 @@ def test_any_text_has_the_same_words_in_the_index_and_in_a_question(texts: list[
 
 
 def _known(text: str) -> str:
-    """Leave out the few letters that SQLite's tables of Unicode do not know or class differently (New Tai Lue marks)."""
+    """Leave out the few letters that SQLite's tables of Unicode do not know or class differently."""
     return "".join(c for c in text if not ("\u19b0" <= c <= "\u19c9" or "\u1cf2" <= c <= "\u1cf3" or _is_recent(c)))
 
 
