@@ -38,14 +38,12 @@ STEP_S: Final = 30.0
 """Between two looks at what was read: with the time a pass takes, well inside the two minutes promised."""
 FULL_PASS_S: Final = 600.0
 """Between two looks at every file, for those that nothing was said about (spilled outputs of old sessions)."""
-NOTICED_S: Final = 180.0
-"""For so long after transcripts grew they are looked at: an unfinished last line waits two minutes."""
+NOTICED_S: Final = 90.0
+"""For so long after transcripts were read they are looked at: what was being written then is complete."""
 PATIENCE_S: Final = 90.0
 """For so long a first reading of the history may hold the archive up."""
 QUIET_S: Final = 600.0
 """A file that has not grown for ten minutes is quiet: its small frames are joined."""
-_SETTLED_S: Final = 120.0
-"""A last line without a line feed is stored only after so long: until then it is still being written."""
 _ROWS_A_WRITE: Final = 64
 
 
@@ -283,16 +281,10 @@ class Archiver:
 
     def _end(self, file: IO[bytes], source: Source, start: int) -> tuple[int, bool]:
         """Return up to where the source may be stored now, and whether an excluded line stands there."""
-        end = source.size
-        if not source.path.endswith(".jsonl"):
-            return end, False
-        if self._is_excluded is not None:
-            allowed = allowed_end(file, start, end, self._is_excluded)
-            if allowed < end:
-                return allowed, True
-        if self._clock.now() - source.mtime_ns / 1e9 < _SETTLED_S:
-            end = _last_line_end(file, start, end)
-        return end, False
+        if self._is_excluded is None or not source.path.endswith(".jsonl"):
+            return source.size, False
+        allowed = allowed_end(file, start, source.size, self._is_excluded)
+        return allowed, allowed < source.size
 
     def _note(self, rows: dict[tuple[str, str], ArchivedRow], row: ArchivedRow) -> None:
         rows[row.label, row.path] = row
@@ -408,15 +400,3 @@ def _pieces(file: IO[bytes], start: int, end: int) -> Iterator[bytes]:
             return
         yield data
         start += len(data)
-
-
-def _last_line_end(file: IO[bytes], start: int, end: int) -> int:
-    """Return the offset behind the last line feed between two places, `start` when there is none."""
-    while end > start:
-        begin = max(start, end - FRAME_BYTES)
-        file.seek(begin)
-        at = file.read(end - begin).rfind(b"\n")
-        if at >= 0:
-            return begin + at + 1
-        end = begin
-    return start

@@ -9,6 +9,7 @@ from engine.core.errors import Cancelled
 from engine.core.models import ForgetReply, OnlyCopy, PruneReply
 from engine.core.text import shorten
 from engine.core.when import iso
+from engine.maintenance.checks import plural
 from engine.store import pruning
 from engine.store.usage import UsageTables
 
@@ -199,7 +200,7 @@ class Pruner:
         self.writer.write(take_out)
         copies = self._leave_no_trace(lambda _what: None, compact=False)
         left = tuple(f"{root}/{path}" for root, _, path, is_gone in places if not is_gone)
-        note = f"{copies} backups and databases moved aside were deleted, because they held it." if copies else None
+        note = f"{plural(copies, 'copy', 'copies')} of the index that held it, deleted." if copies else None
         return ForgetReply(session_id=session_id, left_on_disk=left, note=note)
 
     def _leave_no_trace(self, step: Callable[[str], None], *, compact: bool) -> int:
@@ -217,7 +218,8 @@ def _note(plan: PrunePlan, request: PruneRequest, *, dry_run: bool) -> str | Non
     parts: list[str] = []
     if plan.only_copies and not request.include_only_copies:
         parts.append(
-            f"{len(plan.only_copies)} sessions exist nowhere else and stay; include_only_copies takes them out as well."
+            f"{plural(len(plan.only_copies), 'session exists', 'sessions exist')} nowhere else and stay; "
+            "include_only_copies takes them out as well."
         )
     if dry_run and plan.going:
         parts.append("Nothing was changed; dry_run=false applies it, and deletes backups that hold the same text.")

@@ -39,7 +39,7 @@ def test_a_forgotten_session_leaves_no_trace_anywhere(history: History) -> None:
         reply = engine.api.call("forget", {"session_id": session_id(1)})
 
         assert reply["left_on_disk"] == [history.files[1].as_posix()]
-        assert "1 backups" in reply["note"]
+        assert reply["note"] == "1 copy of the index that held it, deleted."
         assert history.traces(MARKER) == []
         assert not archive_holds(history, MARKER)
         assert found(engine, MARKER) == set()

@@ -219,6 +219,43 @@ def test_half_of_the_history_pruned_shrinks_the_file_and_answers_like_a_fresh_in
     assert pruned == expected
 
 
+VECTORS = """
+INSERT INTO generations (name, revision, dimension, pooling, folder, precision, answers)
+    VALUES ('m', '1', 384, 'mean', '/m', 'float32', 1);
+CREATE VIRTUAL TABLE bits_1 USING vec0(bits bit[384]);
+CREATE TRIGGER passage_forgotten_1 AFTER DELETE ON passages WHEN old.generation = 1 BEGIN
+    DELETE FROM bits_1 WHERE rowid = old.id;
+    UPDATE generations SET removed = removed + 1 WHERE id = 1;
+END;
+WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 60)
+    INSERT INTO passages SELECT c.id * 100 + n.value, 1, c.id, 0, 9, 1.0, randomblob(384) FROM chunks c, n;
+INSERT INTO bits_1 (rowid, bits) SELECT id, vec_bit(randomblob(48)) FROM passages;
+INSERT INTO embedded SELECT 1, id, 0, 0 FROM chunks;
+"""
+"""60 vectors for each chunk, as `engine/store/generations.py` keeps them."""
+
+
+def test_vectors_go_with_their_chunks_and_give_their_space_back(history: History) -> None:
+    for number in range(20):
+        history.session(number, "quince", "medlar", days_ago=200 if number % 2 else 10)
+    with history.engine() as engine:
+        history.sql(VECTORS)
+        history.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        before = history.paths.database.stat().st_size
+        (all_vectors,) = history.sql("SELECT count(*) FROM passages")[0]
+
+        done = engine.api.call("prune", APPLY)
+
+        assert done["vectors"] == all_vectors // 2
+        assert history.sql("SELECT count(*) FROM passages") == [(all_vectors // 2,)]
+        assert history.sql("SELECT count(*) FROM bits_1_rowids") == [(all_vectors // 2,)]
+        assert history.sql(
+            "SELECT count(*) FROM embedded e LEFT JOIN chunks c ON c.id = e.chunk_id WHERE c.id IS NULL"
+        ) == [(0,)]
+        assert history.paths.database.stat().st_size < 0.65 * before
+        assert {each.id: each.severity for each in engine.api.doctor().findings}["vectors"] == "ok"
+
+
 def answers(engine: object, words: list[str]) -> list[tuple[str, float]]:
     from engine.service import Engine
 
