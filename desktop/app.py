@@ -20,7 +20,7 @@ from desktop import format as shown
 from desktop.autostart.base import start_command, this_autostart
 from desktop.bridge import Bridge
 from desktop.claude import Claude
-from desktop.collector import Collector
+from desktop.collector import Collector, give_back, spare_memory
 from desktop.engine_host import EngineHost
 from desktop.hotkey.choose import choose_backend
 from desktop.hotkey.keeper import HotkeyKeeper
@@ -52,6 +52,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PAUSE_MS: Final = 3_600_000
+QUIET_MS: Final = 5000
+"""After the last news of the engine, before memory is given back."""
+SWITCH_S: Final = 0.001
+"""How long a thread of the engine may keep the interpreter while the interface waits for it; Python's own is 0.005."""
 QUIT_MS: Final = 20_000
 """The engine's own bounds for stopping add up to less; after this the process ends all the same."""
 TRAY_WAIT_MS: Final = 1000
@@ -71,6 +75,8 @@ def main(argv: Sequence[str]) -> int:
     paths = Paths.resolve()
     if ask(paths, "hand_over" if background else "show_window") is Owner.APP:
         return 0
+    spare_memory()
+    sys.setswitchinterval(SWITCH_S)
     QGuiApplication.setDesktopFileName("backscroll")
     application = QApplication(["backscroll"])
     application.setApplicationName("backscroll")
@@ -136,6 +142,9 @@ class App(QObject):
         self._pause_timer = QTimer(self)
         self._pause_timer.setSingleShot(True)
         self._pause_timer.timeout.connect(self.host.resume)
+        self._quiet = QTimer(self)
+        self._quiet.setSingleShot(True)
+        self._quiet.timeout.connect(give_back)
         self._join()
 
     def _search_window(self, *, as_program: bool) -> SearchWindow:
@@ -256,6 +265,10 @@ class App(QObject):
 
     def _pulse_changed(self, pulse: Pulse) -> None:
         self.tray.show_pulse(pulse)
+        if pulse.status is not None and not pulse.is_busy:
+            self._quiet.start(QUIET_MS)
+        else:
+            self._quiet.stop()
 
     def _read_connection(self) -> None:
         claude = self.services.claude

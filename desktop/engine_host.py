@@ -72,6 +72,8 @@ class EngineHost(QObject):
         self._tasks = tasks
         self._make = make or make_engine
         self._ending = threading.Event()
+        self._life = threading.RLock()
+        """Held while the engine starts or stops: an end that comes during the start waits for it."""
         self._lane = tasks.lane()
         self._undo_log: Callable[[], None] | None = None
         self.engine: Engine | None = None
@@ -117,11 +119,16 @@ class EngineHost(QObject):
         self._bridge.detach()
 
     def _again(self) -> Engine:
-        self._stop()
-        return self._start()
+        with self._life:
+            self._stop()
+            return self._start()
 
     def _start(self) -> Engine:
         """Runs in the background."""
+        with self._life:
+            return self._started()
+
+    def _started(self) -> Engine:
         waited = 0.0
         self.settings = load_settings(self._paths.settings_file).settings
         while True:
@@ -148,12 +155,13 @@ class EngineHost(QObject):
 
     def _stop(self) -> None:
         """Runs in the background."""
-        engine, self.engine = self.engine, None
-        if engine is not None:
-            engine.stop()
-        undo, self._undo_log = self._undo_log, None
-        if undo is not None:
-            undo()
+        with self._life:
+            engine, self.engine = self.engine, None
+            if engine is not None:
+                engine.stop()
+            undo, self._undo_log = self._undo_log, None
+            if undo is not None:
+                undo()
 
     def _is_started(self, engine: Engine) -> None:
         if self._ending.is_set():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["hybrid", "keyword", "semantic"]
 
-DEBOUNCE_MS: Final = 70
+DEBOUNCE_MS: Final = 60
 """After a key, before the question: faster than two keys of a fast typist (desktop.md: 60 to 80)."""
 MEANING_MS: Final = 250
 """After a key, before the slower question by meaning: when the person pauses."""
@@ -100,7 +100,7 @@ class SearchController(QObject):
         self._recents = tasks.lane()
         self._pages = tasks.lane()
         self._debounce = self._timer(DEBOUNCE_MS, self.ask_now)
-        self._pause = self._timer(MEANING_MS, self._ask_meaning)
+        self._pause = self._timer(MEANING_MS, self._ask_more)
         self._slow = self._timer(SLOW_MS, self._say_slow)
         self._repaint = self._timer(REPAINT_MS, self._painted)
         self._is_dirty = False
@@ -226,14 +226,19 @@ class SearchController(QObject):
             return
         mode: Mode = "semantic" if self.mode == "semantic" and self.can("semantic") else "keyword"
         request = SearchRequest(
-            query=self.words[:10_000], mode=mode, filters=wanted.filters, limit=PAGE, prefix_last=True
+            query=self.words[:10_000],
+            mode=mode,
+            filters=wanted.filters,
+            limit=PAGE,
+            prefix_last=True,
+            # A word that is not finished is no typing error yet; that is looked into when the person pauses.
+            fuzzy_fallback=False,
         )
         self._asked = request
         self._slow.start()
         history = self._history
         self._answers.run(lambda _: history.search(request), lambda reply: self._answered(request, reply), self._failed)
-        if self.mode == "hybrid" and self.can("hybrid"):
-            self._pause.start()
+        self._pause.start()
 
     def more(self) -> None:
         """Ask for the next page."""
@@ -251,14 +256,20 @@ class SearchController(QObject):
         elif not self._hits and not self._answers.is_busy:
             self.ask_now()
 
-    def _ask_meaning(self) -> None:
+    def _ask_more(self) -> None:
+        """The person pauses: ask by meaning, too, and look for a typing error where nothing was found."""
         history, asked = self._history, self._asked
         if history is None or asked is None:
             return
-        request = replace(asked, mode="hybrid", prefix_last=False)
+        if self.mode == "hybrid" and self.can("hybrid"):
+            request = replace(asked, mode="hybrid", prefix_last=False, fuzzy_fallback=True)
+        elif self._hits or self._answers.is_busy:
+            return
+        else:
+            request = replace(asked, fuzzy_fallback=True)
         self._slow.start()
         self._meanings.run(
-            lambda _: history.search(request), lambda reply: self._meaning_came(asked, reply), self._failed
+            lambda _: history.search(request), lambda reply: self._more_came(asked, request, reply), self._failed
         )
 
     def _list(self) -> None:
@@ -303,14 +314,14 @@ class SearchController(QObject):
         self._show_hits()
         self._say(self._report_of(request, reply))
 
-    def _meaning_came(self, asked: SearchRequest, reply: SearchReply) -> None:
+    def _more_came(self, asked: SearchRequest, request: SearchRequest, reply: SearchReply) -> None:
         if self._asked is not asked:
             return
         self._slow.stop()
         self._hits = rows.merged(self._hits, reply.hits, self._selected_session)
         self._next_offset = None
         self._show_hits()
-        report = self._report_of(replace(asked, mode="hybrid"), reply)
+        report = self._report_of(request, reply)
         self._say(replace(report, total=max(report.total or 0, self.report.total or 0)))
 
     def _page_came(self, reply: SearchReply) -> None:

@@ -12,11 +12,15 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from desktop.tasks import Tasks
 from desktop.theme import Theme
 from tests.desktop.fakes import FakeHistory, FakeOpener, Moment
+from tests.desktop.rooms import services_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from PySide6.QtWidgets import QApplication
+
+    from desktop.services import Services
 
 
 @pytest.fixture(autouse=True)
@@ -62,3 +66,9 @@ def opener() -> FakeOpener:
 @pytest.fixture
 def moment() -> Moment:
     return Moment()
+
+
+@pytest.fixture
+def services(tmp_path: Path, theme: Theme, tasks: Tasks, opener: FakeOpener, moment: Moment) -> Services:
+    """Give the app's parts over fakes."""
+    return services_over(tmp_path, theme, tasks, opener, moment)

@@ -60,12 +60,13 @@ def display(folder: Path, *, size: str = "1440x900", with_tray: bool = True) -> 
 
 def wait_for(env: dict[str, str], command: Iterable[str], text: str) -> str:
     """Run a command until it succeeds and says something; 20 s at most."""
+    done = None
     for _ in range(200):
         done = subprocess.run([*command], env=env, capture_output=True, text=True, encoding="utf-8", check=False)
         if done.returncode == 0 and text in done.stdout and done.stdout.strip():
             return done.stdout
         _rest()
-    raise AssertionError(f"{command} never said {text!r}: {done.stdout} {done.stderr}")
+    raise AssertionError(f"{command} never said {text!r}: {done}")
 
 
 def _rest() -> None:

@@ -1,3 +1,5 @@
+# pyright: reportPrivateUsage=false
+# A picture is taken of states that last for a moment only.
 """Takes pictures of every window in every state and both themes: `python -m tests.desktop.shots FOLDER`.
 
 The windows are shown on a display of their own, over the sample history read by a real engine and over invented ones
@@ -8,10 +10,12 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +53,7 @@ from engine.service import Engine
 from engine.transcripts.discovery import Root
 from tests.desktop.display import display
 from tests.desktop.fakes import FakeAutostart, FakeHistory, FakeHotkey, FakeOpener, Moment, message, session_row, status
+from tests.desktop.room_shots import room_pictures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,18 +91,17 @@ class Studio:
 
     def search(self, history: History | None, *, pins: tuple[SessionRow, ...] = (), width: int = 900) -> SearchWindow:
         """Return a search window over a history."""
-        with tempfile.TemporaryDirectory() as folder:
-            memory = MemoryFile(Path(folder) / "desktop.json")
-            window = SearchWindow(
-                theme=self.theme,
-                tasks=self.tasks,
-                controller=SearchController(self.tasks, self.services.now),
-                memory=memory,
-                opener=self.services.opener,
-                find_file=lambda _session: None,
-                now=self.services.now,
-            )
-        window.remember = lambda _memory: None
+        # A new file each time: what one picture leaves behind is not to be seen in the next.
+        memory = MemoryFile(self.services.paths.state / f"{os.urandom(6).hex()}.json")
+        window = SearchWindow(
+            theme=self.theme,
+            tasks=self.tasks,
+            controller=SearchController(self.tasks, self.services.now),
+            memory=memory,
+            opener=self.services.opener,
+            find_file=lambda _session: None,
+            now=self.services.now,
+        )
         window.controller.set_pins(pins)
         window.resize(width, 560)
         window.attach(history)
@@ -324,7 +328,7 @@ def here(argv: list[str]) -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--theme", choices=("light", "dark"), action="append")
-    parser.add_argument("--only", choices=("search", "states", "hostile", "windows", "tray"), action="append")
+    parser.add_argument("--only", choices=("search", "states", "hostile", "windows", "rooms", "tray"), action="append")
     wanted = parser.parse_args(argv)
     folder: Path = wanted.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -338,7 +342,7 @@ def here(argv: list[str]) -> int:
         engine = Engine(paths, settings, SystemClock(), roots=(Root(SAMPLE, "sample"),))
         engine.start(watch=False)
         engine.run_once(until="keyword")
-        tasks = Tasks(lambda error: sys.stderr.write(f"{error!r}\n"))
+        tasks = Tasks(traceback.print_exception)
         themes: list[Choice] = wanted.theme or ["light", "dark"]
         for choice in themes:
             take(
@@ -381,6 +385,7 @@ def take(application: QApplication, studio: Studio, history: History, only: list
         "states": lambda: state_pictures(studio),
         "hostile": lambda: hostile_pictures(studio),
         "windows": lambda: window_pictures(studio, history),
+        "rooms": lambda: room_pictures(studio, history),
         "tray": lambda: tray_pictures(studio),
     }
     for name, group in groups.items():

@@ -18,7 +18,7 @@ def test_garbage_is_collected_when_it_is_asked_to_and_not_before() -> None:
         gc.collect()
         assert collector.step() is None
         knot = weakref.ref(Knot())
-        kept = [[] for _ in range(2 * YOUNG)]
+        kept: list[list[int]] = [[] for _ in range(2 * YOUNG)]
         assert knot() is not None, "nothing collects by itself"
         assert collector.step() is not None
         assert knot() is None

@@ -1,5 +1,9 @@
+# pyright: reportUnknownMemberType=false, reportPrivateUsage=false
+# pytest-qt leaves the keyword arguments of its keys and mouse untyped; some tests look inside.
+
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -132,28 +136,35 @@ def test_searching_is_only_said_when_it_takes_long(
     assert not seen.last.is_slow
 
 
+@dataclass(frozen=True)
+class Degraded:
+    """An engine that cannot do all, and what is to be said about it."""
+
+    said: str | None
+    methods: frozenset[str] = EVERYTHING
+    percent: float = 100.0
+    reason: str | None = None
+
+
 @pytest.mark.parametrize(
-    ("methods", "percent", "reason", "said"),
+    "case",
     [
-        (frozenset({"keyword_search"}), 100.0, None, "not there yet"),
-        (EVERYTHING, 62.4, None, "Meaning search covers 62 % so far"),
-        (EVERYTHING, 100.0, "The model is loading.", "The model is loading."),
-        (EVERYTHING, 100.0, None, None),
+        Degraded("not there yet", methods=frozenset({"keyword_search"})),
+        Degraded("Meaning search covers 62 % so far", percent=62.4),
+        Degraded("The model is loading.", reason="The model is loading."),
+        Degraded(None),
     ],
 )
-def test_a_degraded_answer_says_why(
-    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot,
-    methods: frozenset[str], percent: float, reason: str | None, said: str | None,
-) -> None:  # fmt: skip
-    history.methods, history.percent, history.reason = methods, percent, reason
-    history.realised = "keyword" if reason else None
-    controller.attach(history)
-    controller.set_text("auth")
-    wanted = 2 if "hybrid_search" in methods else 1
+def test_a_degraded_answer_says_why(seen: Seen, history: FakeHistory, qtbot: QtBot, case: Degraded) -> None:
+    history.methods, history.percent, history.reason = case.methods, case.percent, case.reason
+    history.realised = "keyword" if case.reason else None
+    seen.controller.attach(history)
+    seen.controller.set_text("auth")
+    wanted = 2 if "hybrid_search" in case.methods else 1
     qtbot.waitUntil(lambda: len(asked(history)) == wanted and seen.last.total == 4)
-    qtbot.waitUntil(lambda: not controller._meanings.is_busy)
+    qtbot.waitUntil(lambda: not seen.controller._meanings.is_busy)
     note = seen.last.note
-    assert note is None if said is None else said in (note or "")
+    assert note is None if case.said is None else case.said in (note or "")
 
 
 def test_in_keyword_mode_nothing_is_asked_by_meaning(

@@ -29,16 +29,8 @@ def look(qapp: QApplication) -> Look:
     return Look(LIGHT, qapp.font(), 500)
 
 
-def shown(
-    text: str, look: Look, *, role: str = "assistant", opened: tuple[int, ...] = (), **block: object
-) -> QTextDocument:
-    return document_of(message("u", "s", text, role=role, **block), opened, look)  # pyright: ignore[reportArgumentType] - a test's shorthand
-
-
-def formats(document: QTextDocument, text: str) -> object:
-    found = document.find(text)
-    assert not found.isNull(), document.toPlainText()
-    return found.charFormat()
+def shown(text: str, look: Look, *, role: str = "assistant") -> QTextDocument:
+    return document_of(message("u", "s", text, role=role), (), look)
 
 
 def test_markdown_is_rendered(look: Look) -> None:
@@ -105,11 +97,12 @@ def test_code_that_a_person_pasted_is_code(look: Look) -> None:
 
 
 def test_a_tool_call_is_one_line_until_it_is_opened(look: Look) -> None:
-    block = {"kind": "tool_use", "tool": "Bash", "input": {"command": "git status\ngit diff", "description": "Look"}}
-    folded = shown("", look, **block)
+    command = {"command": "git status\ngit diff", "description": "Look"}
+    call = message("u", "s", "", kind="tool_use", tool="Bash", input=command)
+    folded = document_of(call, (), look)
     assert folded.toPlainText().startswith("▸ Bash")
     assert "\n" not in folded.toPlainText()
-    opened = shown("", look, opened=(0,), **block)
+    opened = document_of(call, (0,), look)
     assert opened.toPlainText().splitlines()[0] == "▾ Bash"
     assert "git diff" in opened.toPlainText()
     assert opened.find("Bash").charFormat().anchorHref() == "fold:0"

@@ -1,3 +1,6 @@
+# pyright: reportUnknownMemberType=false, reportPrivateUsage=false
+# pytest-qt leaves the keyword arguments of its keys and mouse untyped; some tests look inside.
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -71,7 +74,11 @@ def test_rows_that_stay_are_not_touched_when_others_come() -> None:
     first = rows.grouped(hits(), ())
     model.set_rows(first)
     removed: list[tuple[int, int]] = []
-    model.rowsRemoved.connect(lambda _parent, start, end: removed.append((start, end)))
+
+    def note(_parent: object, start: int, end: int) -> None:
+        removed.append((start, end))
+
+    model.rowsRemoved.connect(note)
     model.set_rows((*first[:2], HitRow(hits("token")[0])))
     assert removed == [(2, 2)]
 

@@ -1,3 +1,6 @@
+# pyright: reportUnknownMemberType=false, reportPrivateUsage=false
+# pytest-qt leaves the keyword arguments of its keys and mouse untyped; some tests look inside.
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,7 +1,11 @@
+# pyright: reportUnknownMemberType=false, reportPrivateUsage=false
+# pytest-qt leaves the keyword arguments of its keys and mouse untyped; some tests look inside.
+
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -31,23 +35,30 @@ Key = Qt.Key
 TRANSCRIPT = Path("/home/you/.claude/projects/p/1.jsonl")
 
 
+def transcript(session: str) -> Path | None:
+    return TRANSCRIPT if session.startswith("00000001") else None
+
+
 @pytest.fixture
-def make(
-    theme: Theme, tasks: Tasks, opener: FakeOpener, moment: Moment, tmp_path: Path, qtbot: QtBot
-) -> Iterator[Callable[..., SearchWindow]]:
+def parts(theme: Theme, tasks: Tasks, opener: FakeOpener, moment: Moment, tmp_path: Path) -> dict[str, Any]:
+    """Give what a window is made of."""
+    return {
+        "theme": theme,
+        "tasks": tasks,
+        "controller": SearchController(tasks, moment),
+        "memory": MemoryFile(tmp_path / "desktop.json"),
+        "opener": opener,
+        "find_file": transcript,
+        "now": moment,
+    }
+
+
+@pytest.fixture
+def make(parts: dict[str, Any], qtbot: QtBot) -> Iterator[Callable[..., SearchWindow]]:
     made: list[SearchWindow] = []
 
     def build(*, as_program: bool = False) -> SearchWindow:
-        window = SearchWindow(
-            theme=theme,
-            tasks=tasks,
-            controller=SearchController(tasks, moment),
-            memory=MemoryFile(tmp_path / "desktop.json"),
-            opener=opener,
-            find_file=lambda session: TRANSCRIPT if session.startswith("00000001") else None,
-            now=moment,
-            as_program=as_program,
-        )
+        window = SearchWindow(**parts, as_program=as_program)
         qtbot.addWidget(window)
         made.append(window)
         return window
@@ -443,7 +454,7 @@ def test_as_a_program_the_window_stays_and_closing_it_is_the_end(
     press(window, qtbot, Key.Key_Escape)
     assert window.isVisible()
     closed: list[None] = []
-    window.closed.connect(lambda: closed.append(None))
+    window.closed.connect(partial(closed.append, None))
     window.close()
     assert closed == [None]
 
