@@ -145,13 +145,13 @@ class PruneWindow(PlainWindow):
         made = card()
         grid = QGridLayout(made)
         grid.setContentsMargins(16, 12, 16, 12)
-        self._figures: list[QLabel] = []
+        self.figures: list[QLabel] = []
         for column, name in enumerate(words.PRUNE_FIGURES):
             number = heading("", self._font(1.2))
             number.setAccessibleName(name)
             grid.addWidget(number, 0, column)
             grid.addWidget(label(name, "faint"), 1, column)
-            self._figures.append(number)
+            self.figures.append(number)
         return made
 
     def _asking(self) -> QWidget:
@@ -261,7 +261,7 @@ class PruneWindow(PlainWindow):
         self.state.setText(text)
         set_kind(self.state, kind)
         self.state.show()
-        for number in self._figures:
+        for number in self.figures:
             number.setText("–")  # noqa: RUF001 - a dash where a number will stand
         self.warning.tell("", "")
 
@@ -269,7 +269,7 @@ class PruneWindow(PlainWindow):
         if self._asked != self.wanted:
             return  # the numbers of another choice
         self.reply = reply = reply_of(answer)
-        for number, text in zip(self._figures, figures(reply), strict=True):
+        for number, text in zip(self.figures, figures(reply), strict=True):
             number.setText(text)
         self.state.setText(words.PRUNE_NOTHING if is_nothing(reply) else "")
         set_kind(self.state, "muted")

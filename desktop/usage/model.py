@@ -141,11 +141,12 @@ def _cell(line: Line, column: int) -> str:
     return shown.count(_counts(line.amounts)[column - 1])
 
 
-def _sort_value(line: Line, column: int) -> str | int:
+def _sort_value(line: Line, column: int) -> str | float:
+    """Return numbers as floats: Qt compares whole numbers beyond 32 bits in no order."""
     if column == 0:
         return line.key.casefold()
     if column == COST:
-        return line.amounts.cost_nanos
+        return float(line.amounts.cost_nanos)
     if column == REMARKS:
-        return line.amounts.unpriced_calls + line.amounts.incomplete_calls
-    return _counts(line.amounts)[column - 1]
+        return float(line.amounts.unpriced_calls + line.amounts.incomplete_calls)
+    return float(_counts(line.amounts)[column - 1])

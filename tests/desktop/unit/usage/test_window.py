@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from desktop import words
+from desktop.usage.model import COST, UsageModel, lines_of
+from desktop.usage.window import UsageWindow
+from engine.core.errors import StorageFailure
+from tests.desktop.fakes import FakeHistory
+from tests.desktop.invented import report
+from tests.desktop.rooms import OFFSCREEN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.modeltest import ModelTester
+    from pytestqt.qtbot import QtBot
+
+    from desktop.services import Services
+    from desktop.theme import Theme
+
+pytestmark = pytest.mark.qt_log_ignore(OFFSCREEN, extend=True)
+
+
+@pytest.fixture
+def fake() -> FakeHistory:
+    return FakeHistory(usage=report)
+
+
+@pytest.fixture
+def window(services: Services, qtbot: QtBot, fake: FakeHistory) -> Iterator[UsageWindow]:
+    made = UsageWindow(services)
+    qtbot.addWidget(made)
+    made.show()
+    yield made
+    fake.gate.set()
+    made.attach(None)
+
+
+@pytest.fixture
+def filled(window: UsageWindow, fake: FakeHistory, qtbot: QtBot) -> UsageWindow:
+    window.attach(fake)
+    qtbot.waitUntil(lambda: window.report is not None)
+    return window
+
+
+def test_before_the_engine_is_there_the_window_says_so(window: UsageWindow) -> None:
+    assert window.state.text() == words.STARTING
+    assert not window.table.isVisible()
+    assert not window.export_button.isEnabled()
+
+
+def test_it_says_that_it_loads(window: UsageWindow, fake: FakeHistory) -> None:
+    fake.gate.clear()
+    window.attach(fake)
+    assert window.state.text() == words.LOADING
+    assert window.state.isVisible()
+
+
+def test_thirty_days_are_shown_with_their_bars_and_what_is_missing(filled: UsageWindow) -> None:
+    assert len(filled.chart.chart.bars) == 30
+    assert filled.proxy.rowCount() == len(report("day").rows)
+    assert "no price" in filled.notes.text()
+    assert "too low" in filled.notes.text()
+
+
+def test_a_period_without_calls_says_so(window: UsageWindow, qtbot: QtBot) -> None:
+    window.attach(FakeHistory())
+    qtbot.waitUntil(lambda: window.state.text() == words.USAGE_NONE)
+    assert not window.chart.isVisible()
+
+
+def test_an_error_takes_the_place_of_old_numbers(filled: UsageWindow, fake: FakeHistory, qtbot: QtBot) -> None:
+    fake.failure = StorageFailure("The index is damaged", "It cannot be read.", "Run doctor.")
+    filled.load()
+    qtbot.waitUntil(lambda: "The index is damaged" in filled.state.text())
+    assert filled.proxy.rowCount() == 0
+    assert filled.report is None
+    assert filled.state.isVisible()
+
+
+@pytest.mark.parametrize("group", ["model", "project", "session"])
+def test_rows_are_what_was_chosen_and_bars_stay_days(filled: UsageWindow, qtbot: QtBot, group: str) -> None:
+    filled.groups.choose(group)
+    qtbot.waitUntil(lambda: filled.report is not None and filled.report.by == group)
+    assert filled.proxy.headerData(0, Qt.Orientation.Horizontal) == words.USAGE_GROUPS[group]
+    assert len(filled.chart.chart.bars) == 30
+
+
+def test_the_chosen_period_is_what_the_engine_is_asked_for(
+    filled: UsageWindow, fake: FakeHistory, qtbot: QtBot
+) -> None:
+    filled.period.setCurrentIndex(filled.period.findData("all"))
+    qtbot.waitUntil(lambda: fake.asked[-1] == ("get_usage", ("day", None, None, True)))
+    filled.period.setCurrentIndex(filled.period.findData("own"))
+    assert filled.first.isVisible()
+    qtbot.waitUntil(lambda: fake.asked[-1][1][1] is not None)
+
+
+def test_keys_walk_along_the_bars_and_say_what_each_holds(filled: UsageWindow) -> None:
+    QTest.keyClick(filled.chart, Qt.Key.Key_End)
+    assert filled.chart.current == 29
+    QTest.keyClick(filled.chart, Qt.Key.Key_Left)
+    assert "11 Mar 2026" in filled.detail.text()
+    assert "11 Mar 2026" in filled.chart.accessibleDescription()
+    QTest.keyClick(filled.chart, Qt.Key.Key_Home)
+    assert filled.chart.current == 0
+
+
+def test_a_click_chooses_the_bar_below_it(filled: UsageWindow) -> None:
+    place = filled.chart.rect().center()
+    QTest.mouseClick(filled.chart, Qt.MouseButton.LeftButton, pos=place)
+    assert filled.chart.current == filled.chart.bar_at(place.x()) >= 0
+
+
+def test_numbers_sort_as_numbers(filled: UsageWindow) -> None:
+    filled.table.sortByColumn(COST, Qt.SortOrder.DescendingOrder)
+    costs = [
+        filled.model.lines[filled.proxy.mapToSource(filled.proxy.index(row, 0)).row()].amounts.cost_nanos
+        for row in range(filled.proxy.rowCount())
+    ]
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_all_numbers_are_copied_with_tabs(filled: UsageWindow) -> None:
+    filled.copy()
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert len(lines) == len(report("day").rows) + 2
+    assert lines[0].split("\t")[0] == words.USAGE_GROUPS["day"]
+    assert filled.said.text() == words.COPIED
+
+
+def test_the_csv_is_written_and_says_so(filled: UsageWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    file = tmp_path / "usage.csv"
+    filled.export(file)
+    qtbot.waitUntil(lambda: filled.said.text() == words.EXPORTED)
+    assert file.read_bytes().startswith(b"\xef\xbb\xbf")
+    assert len(file.read_text(encoding="utf-8-sig").splitlines()) == len(report("day").rows) + 2
+
+
+def test_a_csv_that_cannot_be_written_says_why(filled: UsageWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    filled.export(tmp_path / "missing" / "usage.csv")
+    qtbot.waitUntil(lambda: filled.said.text().startswith(words.NOT_WRITTEN))
+
+
+def test_both_themes_are_drawn(filled: UsageWindow, theme: Theme) -> None:
+    before = filled.chart.grab().toImage()
+    theme.choose("dark")
+    assert filled.chart.grab().toImage() != before
+    theme.choose("light")
+
+
+def test_the_model_keeps_the_contract_of_models(qtmodeltester: ModelTester) -> None:
+    model = UsageModel()
+    model.set_lines("Session", lines_of(report("session")))
+    qtmodeltester.check(model)  # pyright: ignore[reportUnknownMemberType] - its argument has no type
