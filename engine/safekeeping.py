@@ -136,9 +136,9 @@ class Safekeeping:
             places = pruning.places_of(connection, session)
         return self._writing(lambda: self._pruner().forget(session, session_id, places))
 
-    def remove_sessions(self, sessions: Collection[str], places: Collection[tuple[str, str]]) -> int:
+    def remove_sessions(self, sessions: Collection[str], places: Collection[tuple[str, str]], *, forget: bool) -> int:
         """Delete the stored files of sessions; the archive's side of prune and forget."""
-        return self._archive().remove(sessions, places)
+        return self._archive().remove(sessions, places, forget=forget)
 
     def _is_pruned(self, path: str, mtime_ns: int) -> bool:
         """Return True for a source that was taken out of the archive and has said nothing since."""

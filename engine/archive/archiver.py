@@ -181,9 +181,7 @@ class Archiver:
             key = (stored.label, stored.path, stored.generation)
             seen.add(key)
             row = rows.get(key)
-            if row is not None and row.state == PRUNED:
-                continue
-            if row is not None and row.stored == size:
+            if row is not None and (row.stored == size or row.state == PRUNED):
                 continue
             extent = repair(place, 0 if row is None else row.stored)
             if not extent.length:
@@ -229,8 +227,6 @@ class Archiver:
         if owner is not None and owner.state != KEPT:
             return 0
         if self._is_pruned(source.path, source.mtime_ns):
-            if row.state != PRUNED:
-                self._note(rows, replace(row, state=PRUNED))
             return 0
         if row.state == PRUNED:
             # It goes on after it was pruned: what it says from now on is worth keeping, and it says it all again.
@@ -305,12 +301,13 @@ class Archiver:
 
     # Taking out --------------------------------------------------------------------------------------------------
 
-    def remove(self, sessions: Collection[str], places: Collection[tuple[str, str]]) -> int:
+    def remove(self, sessions: Collection[str], places: Collection[tuple[str, str]], *, forget: bool) -> int:
         """Delete stored files of sessions, all generations, and return the bytes that gives back.
 
         Args:
             sessions: Ids: what lies in their folders goes with their transcripts.
             places: Label and path of their transcripts.
+            forget: Do not even remember that they were there. Else their sources are left alone until they grow.
 
         Raises:
             OSError: A file cannot be deleted.
@@ -318,6 +315,7 @@ class Archiver:
         wanted = set(sessions)
         with self._lock:
             self._save()
+            known = {(row.label, row.path, row.generation): row for row in self._writer.write(archived.all_rows)}
             gone: list[ArchivedRow] = []
             freed = 0
             for stored, place, size in list(all_stored(self._folder)):
@@ -328,8 +326,10 @@ class Archiver:
                 place.unlink()
                 place.with_name(place.name + DAMAGED_SUFFIX).unlink(missing_ok=True)
                 freed += size
-                gone.append(ArchivedRow(stored.label, stored.path, stored.generation, PRUNED))
-            self._writer.write(lambda c: archived.put_rows(c, gone))
+                row = known.get((stored.label, stored.path, stored.generation))
+                row = row or ArchivedRow(stored.label, stored.path, stored.generation)
+                gone.append(replace(row, state=PRUNED, length=0, stored=0, frames=0, last_position=0))
+            self._writer.write(lambda c: archived.delete_rows(c, gone) if forget else archived.put_rows(c, gone))
             self._rows = None
         return freed
 

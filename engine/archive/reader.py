@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from engine.archive.frames import DamagedFrame, Frame, decode, frames
-from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remembered_roots
+from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remembered_roots, stored_at
 from engine.transcripts.discovery import identify
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_GENERATIONS = 1_000
 _REMEMBERED_INDEXES = 32
 _REMEMBERED_FRAMES = 8
 """Of 256 KB each: a page of a session reads the same frames again and again."""
@@ -98,18 +97,24 @@ class ArchiveReader:
 
     def generations(self, label: str, path: str) -> tuple[int, ...]:
         """Return the generations of a source that are stored, newest first."""
+        try:
+            first, second = (place_of(self._folder, Stored(label, path, number)) for number in (0, 1))
+        except UnsafePlace:
+            return ()
+        if first.is_file() and not second.exists():
+            return (0,)
+        # Rewritten or pruned once: any of its numbers may be missing.
         found: list[int] = []
-        for generation in range(MAX_GENERATIONS):
-            try:
-                place = place_of(self._folder, Stored(label, path, generation))
-            except UnsafePlace:
-                return ()
-            if place.is_file():
-                found.append(generation)
-            elif generation:
-                # Generation 0 may have been pruned alone; the later ones follow each other.
-                break
-        return tuple(reversed(found))
+        name = PurePosixPath(path).name
+        if not first.parent.is_dir():
+            return ()
+        with os.scandir(first.parent) as entries:
+            for entry in entries:
+                if entry.name.startswith(name) and entry.is_file(follow_symlinks=False):
+                    stored = stored_at(self._folder, Path(entry.path))
+                    if stored is not None and stored.path == path:
+                        found.append(stored.generation)
+        return tuple(sorted(found, reverse=True))
 
     def length(self, label: str, path: str, generation: int) -> int:
         """Return how many source bytes are stored, 0 when none are."""

@@ -36,7 +36,7 @@ SESSIONS_A_STEP: Final = 50
 class ArchiveRemover(Protocol):
     """The archive, as far as taking something out of it needs it."""
 
-    def remove_sessions(self, sessions: Collection[str], places: Collection[tuple[str, str]]) -> int:
+    def remove_sessions(self, sessions: Collection[str], places: Collection[tuple[str, str]], *, forget: bool) -> int:
         """Delete the stored files of sessions (ids, and label and path of transcripts); return the bytes given back."""
         ...
 
@@ -191,7 +191,7 @@ class Pruner:
         self.removals.forget(session_id)
         self.settle()
         files = [(label, path) for _, label, path, _ in places]
-        self.archive.remove_sessions([session_id], files)
+        self.archive.remove_sessions([session_id], files, forget=True)
 
         def take_out(connection: Connection) -> None:
             UsageTables(connection).delete_sessions([session])
@@ -211,7 +211,7 @@ class Pruner:
         places = self.writer.write(
             lambda c: [place for each in sessions for place in pruning.archived_of(c, each.session)]
         )
-        return self.archive.remove_sessions([each.session_id for each in sessions], places)
+        return self.archive.remove_sessions([each.session_id for each in sessions], places, forget=False)
 
 
 def _note(plan: PrunePlan, request: PruneRequest, *, dry_run: bool) -> str | None:

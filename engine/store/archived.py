@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
     import apsw
 
-KEPT, PRUNED, EXCLUDED = 0, 1, 2
-"""States of a source: stored; taken out on request and never to be stored again; of a project that is left out."""
+KEPT, EXCLUDED, PRUNED = 0, 1, 2
+"""States of a source: stored; of a project that is left out; taken out on request, until it grows."""
 
 SCHEMA = """
 CREATE TABLE archived (
     label TEXT NOT NULL,             -- of the root
     path TEXT NOT NULL,              -- of the source, below its root
     generation INTEGER NOT NULL,     -- grows when the source was rewritten
-    state INTEGER NOT NULL,          -- kept, pruned, excluded
+    state INTEGER NOT NULL,          -- kept, excluded, pruned
     length INTEGER NOT NULL,         -- source bytes that are safely on the disk
     stored INTEGER NOT NULL,         -- bytes of the archive file
     frames INTEGER NOT NULL,

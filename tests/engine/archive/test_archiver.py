@@ -19,7 +19,7 @@ from engine.archive.archiver import FULL_PASS_S, PATIENCE_S, QUIET_S
 from engine.archive.file import DAMAGED_SUFFIX
 from engine.archive.frames import FRAME_BYTES, HEADER_BYTES, frames
 from engine.archive.places import Stored, place_of
-from engine.store import files
+from engine.store import archived, files
 from tests.engine.archive.conftest import LABEL, Archive
 
 if TYPE_CHECKING:
@@ -340,13 +340,34 @@ def test_what_was_pruned_is_not_stored_again(archive: Archive) -> None:
 def test_a_pruned_session_that_goes_on_is_stored_anew(archive: Archive) -> None:
     archive.write(SESSION, lines(3))
     archive.archiver.store()
-    archive.archiver.remove([SESSION_ID], [])
+    archive.archiver.remove([SESSION_ID], [], forget=False)
+    archive.archiver.store()
     assert list(archive.reader.stored()) == []
 
     archive.grow(SESSION, lines(1))
     archive.archiver.store()
 
     assert archive.restored(SESSION, 1) == lines(3) + lines(1)
+
+
+def test_a_session_that_was_pruned_twice_is_found_in_its_third_generation(archive: Archive) -> None:
+    archive.write(SESSION, lines(3))
+    for _ in range(2):
+        archive.archiver.store()
+        archive.archiver.remove([SESSION_ID], [], forget=False)
+        archive.grow(SESSION, lines(1))
+    archive.archiver.store()
+
+    assert archive.reader.generations(LABEL, SESSION) == (2,)
+    assert archive.again().store() == 0
+
+
+def test_of_a_forgotten_session_not_even_the_name_is_kept(archive: Archive) -> None:
+    archive.write(SESSION, lines(3))
+    archive.archiver.store()
+    archive.archiver.remove([SESSION_ID], [], forget=True)
+
+    assert archive.writer.write(archived.all_rows) == ()
 
 
 @pytest.mark.parametrize(
