@@ -600,8 +600,12 @@ def incomplete_calls(number: int) -> str:
     return f"{number:,} incomplete"
 
 
+def first_rows(shown_: int, total: int) -> str:
+    return f"The first {shown_:,} of {total:,} are shown; the CSV has them all."
+
+
 def at_least(money: str) -> str:
-    return f"{money} or more"
+    return f"≥ {money}"
 
 
 def money(amount: str) -> str:

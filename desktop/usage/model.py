@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SORT_ROLE: Final = Qt.ItemDataRole.UserRole
 """What a column is sorted by: numbers as numbers."""
 
+ALL_TOKENS: Final = 5
 COST: Final = 7
 REMARKS: Final = 8
 _NOWHERE = QModelIndex()
@@ -39,9 +40,9 @@ class Line:
     amounts: Amounts
 
 
-def lines_of(report: UsageReport) -> tuple[Line, ...]:
-    """Return the lines of a report, in its order."""
-    return tuple(_line(report.by, row) for row in report.rows)
+def lines_of(report: UsageReport, limit: int | None = None) -> tuple[Line, ...]:
+    """Return the lines of a report, in its order; at most so many."""
+    return tuple(_line(report.by, row) for row in report.rows[:limit])
 
 
 def _line(by: str, row: UsageRow) -> Line:

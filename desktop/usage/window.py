@@ -28,16 +28,20 @@ from desktop.errors import log_bug, trouble_of
 from desktop.usage import numbers
 from desktop.usage.bars import Chart, chart_of
 from desktop.usage.chart import Legend, StackedBars
-from desktop.usage.model import SORT_ROLE, UsageModel, lines_of
+from desktop.usage.model import ALL_TOKENS, COST, REMARKS, SORT_ROLE, UsageModel, lines_of
 from desktop.usage.periods import Period, period_of
 from desktop.widgets import Choice, PlainWindow, button, card, heading, label, set_kind
+from engine.usage.amounts import total_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtGui import QShowEvent
 
     from desktop.history import History
     from desktop.services import Services
     from desktop.usage.bars import Unit
+    from desktop.usage.model import Line
     from engine.usage.amounts import Amounts
     from engine.usage.report import UsageReport
 
@@ -174,8 +178,11 @@ class UsageWindow(PlainWindow):
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
-        header.resizeSection(0, 200)
+        header.resizeSection(0, 180)
         header.setStretchLastSection(True)
+        # What it cost and what is missing from that stand first; the rest may need scrolling.
+        for place, column in enumerate((COST, REMARKS, ALL_TOKENS), 1):
+            header.moveSection(header.visualIndex(column), place)
         header.setMinimumSectionSize(60)
         return made
 
@@ -246,7 +253,9 @@ class UsageWindow(PlainWindow):
         self.notes.setText("\n".join(self.report.notes))
         self.notes.setVisible(bool(self.report.notes))
         name = words.USAGE_GROUPS[self.report.by]
-        self.model.set_lines(name, lines_of(self.report)[:ROWS])
+        self.model.set_lines(name, lines_of(self.report, ROWS))
+        many = len(self.report.rows)
+        self.said.setText(words.first_rows(ROWS, many) if many > ROWS else "")
         self._draw()
 
     def _failed(self, error: Exception) -> None:
@@ -261,6 +270,7 @@ class UsageWindow(PlainWindow):
         set_kind(self.state, kind)
         for number in self._figures.values():
             number.setText("–")  # noqa: RUF001 - a dash where a number will stand
+            set_kind(number, "")
         self.notes.hide()
         self.model.set_lines("", ())
         self.chart.set_chart(Chart())
@@ -304,26 +314,27 @@ class UsageWindow(PlainWindow):
 
     def copy(self) -> None:
         """Copy the chosen lines, or all, with tabs between the numbers."""
-        if self.report is None:
+        report = self.report
+        if report is None:
             return
         chosen = {self.proxy.mapToSource(each).row() for each in self.table.selectionModel().selectedRows()}
-        lines = [line for row, line in enumerate(self.model.lines) if row in chosen] or lines_of(self.report)
-        text = numbers.table_text(words.USAGE_GROUPS[self.report.by], lines, self.report.totals, separator="\t")
-        QGuiApplication.clipboard().setText(text)
-        self.said.setText(words.COPIED)
+        lines = [line for row, line in enumerate(self.model.lines) if row in chosen]
+        self._services.tasks.run(lambda _: _text(report, lines, separator="\t"), self._copied)
 
     def export(self, file: Path) -> None:
         """Write every line into a file, in the background."""
         report = self.report
-        if report is None:
-            return
-        text = numbers.table_text(words.USAGE_GROUPS[report.by], lines_of(report), report.totals)
-        # Excel takes a file without the mark for the system's old encoding.
-        self._services.tasks.run(
-            lambda _: file.write_text(text, encoding="utf-8-sig", newline=""),
-            lambda _written: self.said.setText(words.EXPORTED),
-            self._not_written,
-        )
+        if report is not None:
+            # Excel takes a file without the mark for the system's old encoding.
+            self._services.tasks.run(
+                lambda _: file.write_text(_text(report), encoding="utf-8-sig", newline=""),
+                lambda _written: self.said.setText(words.EXPORTED),
+                self._not_written,
+            )
+
+    def _copied(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self.said.setText(words.COPIED)
 
     def _ask_file(self) -> None:
         dialog = QFileDialog(self, words.USAGE_EXPORT, f"usage-{self._today().isoformat()}.csv", words.CSV_FILES)
@@ -345,3 +356,9 @@ class UsageWindow(PlainWindow):
 def _day(edit: QDateEdit) -> date:
     chosen = edit.date()
     return date(chosen.year(), chosen.month(), chosen.day())
+
+
+def _text(report: UsageReport, lines: Sequence[Line] = (), *, separator: str = ",") -> str:
+    """Return lines and their total as text, all of the report where none was chosen."""
+    totals = total_of(line.amounts for line in lines) if lines else report.totals
+    return numbers.table_text(words.USAGE_GROUPS[report.by], lines or lines_of(report), totals, separator=separator)

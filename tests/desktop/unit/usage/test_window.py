@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from desktop import words
-from desktop.usage.model import COST, UsageModel, lines_of
+from desktop.usage.model import COST, REMARKS, UsageModel, lines_of
 from desktop.usage.window import UsageWindow
 from engine.core.errors import StorageFailure
 from tests.desktop.fakes import FakeHistory
@@ -128,12 +128,26 @@ def test_numbers_sort_as_numbers(filled: UsageWindow) -> None:
     assert costs == sorted(costs, reverse=True)
 
 
-def test_all_numbers_are_copied_with_tabs(filled: UsageWindow) -> None:
+def test_all_numbers_are_copied_with_tabs(filled: UsageWindow, qtbot: QtBot) -> None:
     filled.copy()
+    qtbot.waitUntil(lambda: filled.said.text() == words.COPIED)
     lines = QGuiApplication.clipboard().text().splitlines()
     assert len(lines) == len(report("day").rows) + 2
     assert lines[0].split("\t")[0] == words.USAGE_GROUPS["day"]
-    assert filled.said.text() == words.COPIED
+
+
+def test_chosen_lines_are_copied_alone(filled: UsageWindow, qtbot: QtBot) -> None:
+    filled.table.selectRow(2)
+    filled.copy()
+    qtbot.waitUntil(lambda: filled.said.text() == words.COPIED)
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert [line.split("\t")[0] for line in lines] == [words.USAGE_GROUPS["day"], "2026-03-10", words.TOTAL]
+    assert lines[1].split("\t")[1:] == lines[2].split("\t")[1:]
+
+
+def test_what_is_missing_from_the_cost_stands_beside_it(filled: UsageWindow) -> None:
+    header = filled.table.horizontalHeader()
+    assert [header.logicalIndex(place) for place in range(3)] == [0, COST, REMARKS]
 
 
 def test_the_csv_is_written_and_says_so(filled: UsageWindow, qtbot: QtBot, tmp_path: Path) -> None:
