@@ -1,10 +1,10 @@
 """How fast the history is embedded, against a plain `SentenceTransformer.encode` of the same passages.
 
-    python dev.py bench embed [folder with projects/] [--threads N] [--passages N] [--precision auto|float32|bfloat16]
+    python dev.py bench embed [folder with projects/] [--threads N] [--chunks N] [--precision auto|float32|bfloat16]
 
 The folder is `../shared/corpus` or `$BACKSCROLL_CORPUS` when none is given. Both sides run in one go, one after the
 other, with the same threads and priority: the engine's loop (reading the queue, the worker process, writing vectors),
-then float32 `encode(texts, batch_size=32)` in this process over the same deduplicated passages. `--passages` takes a
+then float32 `encode(texts, batch_size=32)` in this process over the same deduplicated passages. `--chunks` takes a
 share of the history, newest first.
 """
 
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
     shared = Path(__file__).resolve().parents[3] / "shared"
     parser.add_argument("folder", nargs="?", default=os.environ.get("BACKSCROLL_CORPUS", str(shared / "corpus")))
     parser.add_argument("--threads", type=int, default=Settings().embedding_threads)
-    parser.add_argument("--passages", type=int)
+    parser.add_argument("--chunks", type=int)
     parser.add_argument("--precision", default="auto", choices=["auto", "float32", "bfloat16"])
     options = parser.parse_args(arguments)
     folder = Path(options.folder)
@@ -118,11 +118,11 @@ def main(arguments: Sequence[str]) -> int:
             loop = engine._embedding  # pyright: ignore[reportPrivateUsage] - a benchmark looks inside
             model = str(find_model(settings.embedding_model))
             loaded = client.load(model).result()
+            if options.chunks:
+                keep_first(engine, Path(model), options.chunks)
             before = cpu_s(client.pid)
             started = time.perf_counter()
-            while loop.step():
-                if options.passages and sum(map(len, client.made.values())) >= options.passages * client.dimension * 4:
-                    break
+            loop.drain()
             ours, ours_cpu = time.perf_counter() - started, cpu_s(client.pid) - before
             passages = made_passages(paths)
         finally:
@@ -134,6 +134,18 @@ def main(arguments: Sequence[str]) -> int:
     print(f"plain encode, float32: {theirs:.1f} s = {theirs / 60:.1f} min, {len(deduplicated) / theirs:.1f} passages/s")
     print(f"ratio {theirs / ours:.2f} by the clock, {theirs_cpu / ours_cpu:.2f} by processor time (a busy machine)")
     return 0
+
+
+def keep_first(engine: Engine, model: Path, chunks: int) -> None:
+    """Let only the first chunks of the queue wait."""
+    engine._embedding._settle_target(model)  # pyright: ignore[reportPrivateUsage] - a benchmark looks inside
+    engine._writer.write(  # pyright: ignore[reportPrivateUsage] - as above
+        lambda connection: connection.execute(
+            """DELETE FROM waiting WHERE chunk_id NOT IN
+               (SELECT chunk_id FROM waiting ORDER BY signal, time_ms DESC LIMIT ?)""",
+            (chunks,),
+        )
+    )
 
 
 def cpu_s(worker: int | None) -> float:
