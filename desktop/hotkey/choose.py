@@ -36,7 +36,9 @@ def choose_backend(platform: str, qt_platform: str, env: Mapping[str, str]) -> H
             return MacHotkey()
         if env.get("WAYLAND_DISPLAY"):
             # An X11 grab through XWayland only sees keys that are typed into X11 windows.
-            return NoHotkey(words.HOTKEY_NO_PORTAL)
+            from desktop.hotkey.wayland import PortalHotkey  # noqa: PLC0415 - see above
+
+            return PortalHotkey()
         if qt_platform == "xcb" or env.get("DISPLAY"):
             from desktop.hotkey.x11 import X11Hotkey  # noqa: PLC0415 - see above
 

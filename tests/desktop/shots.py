@@ -233,9 +233,9 @@ def window_pictures(studio: Studio, history: History) -> None:
         history.status(),
         status(ingest="indexing", pending=120, eta_s=95, embedding="embedding", backlog=6900),
     )
-    for name, value in (("idle", quiet), ("indexing", busy), ("degraded", replace(quiet, warnings=(
-        Notice(id="degraded", text="engine-embed failed four times within ten minutes.", hint="Start Backscroll again."),
-    )))):  # fmt: skip
+    gave_up = Notice(id="degraded", text="engine-embed was given up.", hint="Start Backscroll again.")
+    degraded = replace(quiet, warnings=(gave_up,))
+    for name, value in (("idle", quiet), ("indexing", busy), ("degraded", degraded)):
         keeper.pulse = Pulse(is_starting=False, status=value, connection="connected")
         window = StatusWindow(services)
         for step in range(40 if name == "indexing" else 0):
@@ -338,10 +338,10 @@ def here(argv: list[str]) -> int:
     application.setFont(QFont("DejaVu Sans", 10))
     with tempfile.TemporaryDirectory(prefix="backscroll-shots-") as home:
         paths = Paths.below(Path(home))
-        settings = Settings(time_zone="UTC", embedding_enabled=False)
+        settings = Settings(time_zone="UTC")
         engine = Engine(paths, settings, SystemClock(), roots=(Root(SAMPLE, "sample"),))
         engine.start(watch=False)
-        engine.run_once(until="keyword")
+        engine.run_once()
         tasks = Tasks(traceback.print_exception)
         themes: list[Choice] = wanted.theme or ["light", "dark"]
         for choice in themes:

@@ -128,7 +128,7 @@ class TestSettings:
         assert "Europe/Berlin" in row.problem.text()
         row.editor.setText("system")
         row.editor.editingFinished.emit()
-        qtbot.waitUntil(lambda: row.problem.isHidden())
+        qtbot.waitUntil(row.problem.isHidden)
 
     def test_the_theme_changes_at_once(self, window: SettingsWindow, world: World) -> None:
         editor = window.rows["theme"].editor

@@ -188,7 +188,7 @@ def test_without_a_terminal_the_command_is_copied(window: SearchWindow, qtbot: Q
 def test_ctrl_c_copies_the_hits_text_and_says_so_for_a_second(window: SearchWindow, qtbot: QtBot) -> None:
     search(window, qtbot)
     press(window, qtbot, Key.Key_C, CTRL)
-    qtbot.waitUntil(lambda: window.toast.isVisible())
+    qtbot.waitUntil(window.toast.isVisible)
     assert clipboard() == "How does auth work?"
     assert window.toast.timer.interval() == 1000
     window.toast.timer.timeout.emit()
