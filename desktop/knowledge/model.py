@@ -160,7 +160,8 @@ class RecordDelegate(QStyledItemDelegate):
         font.setStrikeOut(bool(row.standing))
         painter.setFont(font)
         painter.setPen(colour(colours.muted if row.standing else colours.text))
-        self._elided(painter, row.title, QRect(box.left(), box.top(), box.width() - used, line))
+        title = QRect(box.left(), box.top(), box.width() - used, line)
+        self._elided(painter, row.title, QStyle.visualRect(painter.layoutDirection(), box, title))
         top = box.top() + line + 2
         tint = colours.warning if row.standing else colours.tool
         self._line(painter, second_line(row), QRect(box.left(), top, box.width(), small), tint)

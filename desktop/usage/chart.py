@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStyle, QToolTip, QWidget
 
 from desktop import format as shown
 from desktop import words
@@ -153,7 +153,9 @@ class StackedBars(QWidget):
                 painter.setPen(colour(colours.faint))
                 box = QRectF(0, y - 10, area.left() - GAP, 20)
                 text = text_of(self.chart.unit, self._most() * share)
-                painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+                # Time runs from left to right in every language, and so the axis stays on the left.
+                side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
+                painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _bars(self, painter: QPainter, area: QRectF) -> None:
         colours = self._theme.colours
@@ -241,6 +243,9 @@ class Legend(QWidget):
             left += used
         return places
 
+    def _mirrored(self, box: QRect) -> QRect:
+        return QStyle.visualRect(self.layoutDirection(), self.rect(), box)
+
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Draw the names."""
         colours = self._theme.colours
@@ -249,18 +254,21 @@ class Legend(QWidget):
         painter.setFont(self._theme.font(0.86))
         height = painter.fontMetrics().height() + 6
         for left, top, text, number in self._places(self.width()):
-            middle = top + height / 2
+            sign = self._mirrored(QRect(left, top, SWATCH, height))
+            middle = QRectF(sign).center()
             if number < len(self._chart.series):
                 is_others = self._chart.has_others and number == len(self._chart.series) - 1
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(series_colour(colours, number, is_others=is_others))
-                painter.drawRoundedRect(QRectF(left, middle - SWATCH / 2, SWATCH, SWATCH), 2, 2)
+                swatch = QRectF(0, 0, SWATCH, SWATCH)
+                swatch.moveCenter(middle)
+                painter.drawRoundedRect(swatch, 2, 2)
             else:
                 painter.setPen(QPen(colour(colours.warning), 1.6))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawEllipse(QPointF(left + SWATCH / 2, middle), 2.6, 2.6)
+                painter.drawEllipse(middle, 2.6, 2.6)
             painter.setPen(colour(colours.muted))
-            box = QRect(left + SWATCH + 6, top, 240, height)
+            box = self._mirrored(QRect(left + SWATCH + 6, top, 240, height))
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         painter.end()
 
