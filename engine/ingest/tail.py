@@ -232,7 +232,7 @@ class FileTail:
             salvaged = bool(content.records)
             collected.problems.append(LineProblem(offset, self._lines, content.damage, salvaged=salvaged))
         for part, record in enumerate(content.records):
-            self._take_record(collected, record, line, Span(offset, length, part))
+            self._take_record(collected, record, line, (offset, length, part))
 
     def _take_unfinished(self, collected: _Collected, splitter: LineSplitter) -> None:
         """Index a last line without a line feed when it is whole (exporters write none); it is read again next time."""
@@ -244,10 +244,10 @@ class FileTail:
         state = self._parser.state
         self._parser.state = state.copy()
         for part, record in enumerate(content.records):
-            self._take_record(collected, record, rest, Span(splitter.line_start, len(rest), part))
+            self._take_record(collected, record, rest, (splitter.line_start, len(rest), part))
         state.unfinished = tuple((collected.kept - before).elements())
 
-    def _take_record(self, collected: _Collected, record: Record, line: bytes, span: Span) -> None:
+    def _take_record(self, collected: _Collected, record: Record, line: bytes, place: tuple[int, int, int]) -> None:
         state = self._parser.state
         if self._first_ms is None:
             self._first_ms = milliseconds(record.get("timestamp"))
@@ -259,7 +259,7 @@ class FileTail:
         if said is not None:
             collected.said.append(said)
         if isinstance(parsed, ParsedMessage):
-            collected.occurrences.append(Occurrence(parsed, span.offset, span.length, span.part))
+            collected.occurrences.append(Occurrence(parsed, *place))
             for name in parsed.unknown_blocks:
                 collected.kept[f"block/{name}", False] += 1
             agent = self._parser.started_agent(record)
@@ -303,15 +303,6 @@ class FileTail:
         )
         self._start = offset
         return batch
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Where a record stands in its file."""
-
-    offset: int
-    length: int
-    part: int
 
 
 def _first_cwd(file: BinaryIO) -> str | None:

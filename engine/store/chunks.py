@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.core.text import index_parts, index_words
-from engine.store.codes import KINDS, ROLES, SIGNALS
+from engine.store.codes import KINDS, SIGNALS
 from engine.store.rows import number, rows
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from engine.core.models import Role
     from engine.store.connection import Value
     from engine.store.names import NameTable
     from engine.transcripts.records import ParsedBlock
@@ -25,7 +24,7 @@ class ChunkOwner:
     """What the chunks of one message repeat from it, so that filters need no join."""
 
     message: int
-    role: Role
+    role: int
     sidechain: int
     session: int
     folder: int | None
@@ -52,14 +51,15 @@ class ChunkTable:
     def add(self, owner: ChunkOwner, blocks: Iterable[ParsedBlock]) -> None:
         """Add the chunks of blocks; those without text are nothing to find."""
         for block in blocks:
-            if not block.text:
+            text = block.text
+            if not text:
                 continue
             chunk = self._next
             self._next += 1
             self.added += 1
             self._rows.append((chunk, *self._row(owner, block)))
-            self._texts.append((chunk, block.text))
-            self._words.append((chunk, index_words(block.text), index_parts(block.text)))
+            self._texts.append((chunk, text))
+            self._words.append((chunk, index_words(text), index_parts(text)))
 
     def replace(self, owner: ChunkOwner, blocks: Iterable[ParsedBlock], *, refresh: bool) -> None:
         """Make a message's chunks those of its present blocks. What did not change keeps its number.
@@ -112,7 +112,7 @@ class ChunkTable:
 
     def _row(self, owner: ChunkOwner, block: ParsedBlock) -> tuple[Value, ...]:
         return (
-            owner.message, block.number, KINDS[block.kind], SIGNALS[block.signal], ROLES[owner.role], owner.sidechain,
+            owner.message, block.number, KINDS[block.kind], SIGNALS[block.signal], owner.role, owner.sidechain,
             int(block.is_error), self.names.tool(block.tool), owner.session, owner.folder, owner.time_ms,
             owner.exchange, block.cut,
         )  # fmt: skip

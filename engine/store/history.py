@@ -178,7 +178,7 @@ class _BatchWriter:
             generation=self._batch.generation,
             time_ms=message.timestamp_ms,
             sidechain=int(message.is_sidechain),
-            copied=int(message.copied_from is not None or message.copy_kind == "background"),
+            copied=_is_copied(message),
             copy_kind=COPY_KINDS[message.copy_kind],
             file_first_ms=self._first_ms,
         )
@@ -186,11 +186,10 @@ class _BatchWriter:
     def _own(self, message_id: int, occurrence: Occurrence, key: int, exchange: int, *, refresh: bool) -> None:
         """Make a message what this occurrence of it says."""
         self._flush()
-        self._db.execute(_UPDATE, (*self._row(occurrence, key, exchange), message_id))
+        owner = self._chunk_owner(message_id, occurrence, exchange)
+        self._db.execute(_UPDATE, (*self._row(occurrence, key, owner), message_id))
         self.identities.forget(message_id)
-        self._chunks.replace(
-            self._chunk_owner(message_id, occurrence, exchange), occurrence.message.blocks, refresh=refresh
-        )
+        self._chunks.replace(owner, occurrence.message.blocks, refresh=refresh)
 
     # A new message ---------------------------------------------------------------------------------------------
 
@@ -198,16 +197,16 @@ class _BatchWriter:
         message = occurrence.message
         message_id = self._next
         self._next += 1
-        exchange = self._follow(message_id, message)
-        self._rows.append((message_id, *self._row(occurrence, key, exchange)))
-        self._chunks.add(self._chunk_owner(message_id, occurrence, exchange), message.blocks)
+        owner = self._chunk_owner(message_id, occurrence, self._follow(message_id, message))
+        self._rows.append((message_id, *self._row(occurrence, key, owner)))
+        self._chunks.add(owner, message.blocks)
         self.identities.note(key, message_id, message.original_uuid, is_new=True)
 
     def _chunk_owner(self, message_id: int, occurrence: Occurrence, exchange: int) -> ChunkOwner:
         message = occurrence.message
         return ChunkOwner(
             message_id,
-            message.role,
+            ROLES[message.role],
             int(message.is_sidechain),
             self._names.session(message.session_id),
             self._names.folder(message.cwd, self._batch.projects),
@@ -215,15 +214,15 @@ class _BatchWriter:
             exchange,
         )
 
-    def _row(self, occurrence: Occurrence, key: int, exchange: int) -> tuple[Value, ...]:
+    def _row(self, occurrence: Occurrence, key: int, owner: ChunkOwner) -> tuple[Value, ...]:
         message = occurrence.message
+        parent = message.parent_uuid
         return (
-            key, pack_uuid(message.uuid), None if message.parent_uuid is None else message_key(message.parent_uuid),
-            message.fingerprint, self._names.session(message.session_id), self._batch.file_id, occurrence.offset,
-            occurrence.length, occurrence.part, self._batch.generation, message.timestamp_ms, ROLES[message.role],
-            int(message.is_sidechain), int(message.copied_from is not None or message.copy_kind == "background"),
-            COPY_KINDS[message.copy_kind], self._names.folder(message.cwd, self._batch.projects),
-            self._names.model(message.model), message.agent_id, exchange,
+            key, pack_uuid(message.uuid), None if parent is None else message_key(parent), message.fingerprint,
+            owner.session, self._batch.file_id, occurrence.offset, occurrence.length, occurrence.part,
+            self._batch.generation, owner.time_ms, owner.role, owner.sidechain, _is_copied(message),
+            COPY_KINDS[message.copy_kind], owner.folder, self._names.model(message.model), message.agent_id,
+            owner.exchange,
         )  # fmt: skip
 
     def _flush(self) -> None:
@@ -259,3 +258,8 @@ class _BatchWriter:
                 position.lines, *self._exchange, position.parser, self._batch.file_id,
             ),
         )  # fmt: skip
+
+
+def _is_copied(message: ParsedMessage) -> int:
+    """Return 1 when a line says that it was copied from elsewhere."""
+    return int(message.copied_from is not None or message.copy_kind == "background")

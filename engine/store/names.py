@@ -27,15 +27,19 @@ class NameTable:
 
     def tool(self, name: str | None) -> int | None:
         """Return the number of a tool's name."""
-        return None if name is None else self._number("tools", "name", name, self._tools)
+        if name is None:
+            return None
+        return self._tools.get(name) or self._number("tools", "name", name, self._tools)
 
     def model(self, name: str | None) -> int | None:
         """Return the number of a model's name."""
-        return None if name is None else self._number("models", "name", name, self._models)
+        if name is None:
+            return None
+        return self._models.get(name) or self._number("models", "name", name, self._models)
 
     def session(self, session_id: str) -> int:
         """Return the number of a session."""
-        return self._number("sessions", "session_id", session_id, self._sessions)
+        return self._sessions.get(session_id) or self._number("sessions", "session_id", session_id, self._sessions)
 
     def folder(self, cwd: str | None, projects: Mapping[str, Grouping]) -> int | None:
         """Return the number of a working directory, grouping it under its repository.
@@ -72,15 +76,13 @@ class NameTable:
         return number, grouping.weight
 
     def _number(self, table: str, column: str, name: str, known: dict[str, int]) -> int:
-        number = known.get(name)
-        if number is None:
-            found = row(self.connection, f"SELECT id FROM {table} WHERE {column} = ?", (name,))
-            if found is None:
-                self.connection.execute(f"INSERT INTO {table} ({column}) VALUES (?)", (name,))
-                number = self.connection.last_insert_rowid()
-            else:
-                number = int(found[0])
-            known[name] = number
+        found = row(self.connection, f"SELECT id FROM {table} WHERE {column} = ?", (name,))
+        if found is None:
+            self.connection.execute(f"INSERT INTO {table} ({column}) VALUES (?)", (name,))
+            number = self.connection.last_insert_rowid()
+        else:
+            number = int(found[0])
+        known[name] = number
         return number
 
 

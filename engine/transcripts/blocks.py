@@ -14,10 +14,7 @@ from engine.transcripts.signals import signal_of
 
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _BINARY = frozenset({"image", "document", "container_upload"})
-_UNREADABLE = 2_000_000
-"""Characters of a block that are looked at before cutting: a 60 MB string need not be normalised whole."""
-
-_IDENTIFYING = 4_000
+_IDENTIFYING = 1_000
 """Characters at the head of a text that, with its length, tell it from the other blocks of the same API call."""
 
 
@@ -124,12 +121,11 @@ def _indexed(
     tool_use_id: str | None = None,
     is_known: bool = True,
 ) -> ReadBlock:
-    removed = 0
-    if len(text) > _UNREADABLE:
-        text, removed = chunking.cut(text, _UNREADABLE)
-    text, left_out = chunking.cut(clean(text).strip(), chunking.limit_for(speaker.role, kind, tool))
+    # Cut before it is cleaned: a 60 MB string need not be normalised whole.
+    text, removed = chunking.cut(text.strip(), chunking.limit_for(speaker.role, kind, tool))
+    text = clean(text).strip()
     signal = signal_of(speaker.role, kind, tool=tool, failed=failed, synthetic=speaker.synthetic, warmup=speaker.warmup)
-    block = ParsedBlock(number, kind, signal, text, removed + left_out, tool, failed)
+    block = ParsedBlock(number, kind, signal, text, removed, tool, failed)
     return ReadBlock(block, identity, tool_use_id, is_known)
 
 

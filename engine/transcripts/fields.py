@@ -26,8 +26,12 @@ def text_field(record: Mapping[str, Any], key: str) -> str | None:
 
 def name_field(record: Mapping[str, Any], key: str, *, limit: int = MAX_NAME) -> str | None:
     """Return a non-empty string field, cleaned and at most `limit` characters long, else None."""
-    value = text_field(record, key)
-    return None if value is None else clean(value)[:limit] or None
+    value = record.get(key)
+    if not isinstance(value, str) or not value:
+        return None
+    if value.isascii() and len(value) <= limit and "\0" not in value:
+        return value
+    return clean(value)[:limit] or None
 
 
 def object_field(record: Mapping[str, Any], key: str) -> dict[str, Any]:

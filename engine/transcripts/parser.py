@@ -70,6 +70,7 @@ READ_SYSTEM = frozenset({"away_summary", "local_command", "bridge_status", "info
 """System lines that are indexed when they have text. So are unknown ones."""
 
 _NO_MODEL = "<synthetic>"
+_NOT_FORKED: dict[str, Any] = {}
 _APPENDS_SINCE = (1, 0, 128)
 """From this version on a resumed session goes on in its own file, so a file that copies another is a fork
 (transcripts.md, section 4; 1.0.110 still wrote a new file)."""
@@ -212,7 +213,7 @@ class TranscriptParser:
         read = [read_block(number, raw, speaker, open_tools) for number, raw in enumerate(raw_blocks)]
         while len(open_tools) > _MAX_OPEN_TOOLS:
             del open_tools[next(iter(open_tools))]
-        blocks = tuple(each.block for each in read)
+        blocks = tuple([each.block for each in read])
         session_id = (name_field(record, "sessionId") if self.trust_line_session else None) or self.session_id
         parent = text_field(record, "parentUuid")
         sidechain = self._is_sidechain(record)
@@ -220,10 +221,10 @@ class TranscriptParser:
         if speaker.role is Role.USER:
             opening = shorten(" ".join(block.text for block in blocks if block.text), OPENING_CHARACTERS) or None
         fingerprint, strong = _fingerprint(record, message, read, synthetic=speaker.synthetic)
-        forked = object_field(record, "forkedFrom")
+        forked = object_field(record, "forkedFrom") if "forkedFrom" in record else _NOT_FORKED
         copied_from = _copied_from(record, forked, session_id, is_agent_file=self.is_agent_file)
         return ParsedMessage(
-            uuid=_uuid(record, "uuid") or _made_uuid(record, line),
+            uuid=_uuid(record) or _made_uuid(record, line),
             parent_uuid=parent or text_field(record, "logicalParentUuid"),
             original_uuid=text_field(forked, "messageUuid"),
             session_id=session_id,
@@ -295,9 +296,11 @@ def _fingerprint(
 
 def _copied_from(record: Record, forked: dict[str, Any], session_id: str, *, is_agent_file: bool) -> str | None:
     """Return the session a line says it was copied from: forks and background copies keep a trace of it."""
-    source = name_field(forked, "sessionId")
+    source = name_field(forked, "sessionId") if forked else None
     if source is not None or is_agent_file:
         return source
+    if "requestSessionId" not in record and record.get("sessionId") == session_id:
+        return None
     for key in ("requestSessionId", "sessionId"):
         named = name_field(record, key)
         if named is not None and named != session_id:
@@ -332,9 +335,11 @@ def _made_uuid(record: Record, line: bytes) -> str:
     return f"line-{digest63(content):016x}"
 
 
-def _uuid(record: Record, key: str) -> str | None:
-    uuid = text_field(record, key)
-    return None if uuid is None or len(uuid) > MAX_NAME else clean(uuid)
+def _uuid(record: Record) -> str | None:
+    uuid = record.get("uuid")
+    if not isinstance(uuid, str) or not 0 < len(uuid) <= MAX_NAME:
+        return None
+    return uuid if uuid.isascii() and "\0" not in uuid else clean(uuid)
 
 
 def _unknown(raw: dict[str, Any]) -> str:
