@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from desktop import format as shown
 from desktop import words
 from desktop.errors import log_bug, trouble_of
+from desktop.search.column import ListSource
 from desktop.search.rows import HitRow, SessionItem
-from desktop.search.transcript import ListSource, Place, TranscriptView
+from desktop.search.transcript import Place, TranscriptView
 from desktop.widgets import ElidedLabel
 
 if TYPE_CHECKING:

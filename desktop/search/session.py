@@ -297,7 +297,7 @@ class SessionView(QFrame):
             self.view.scroll_to(message, context=80)
             self._source.wanted(message, message)
             return
-        self.view.open_folds_with_match(message)
+        self.view.column.open_folds_with_match(message)
         self.view.go_to(Place(message, min(mark, max(0, self.view.marks_of(message) - 1))))
 
     def _say_place(self) -> None:

@@ -1,16 +1,13 @@
 """Shows messages one below the other: only what is visible is laid out, so 20,000 scroll like twenty.
 
-The messages come from a `Source`, which may still be loading; heights are estimated until a message has been seen, and
-the message at the top edge stays where it is when an estimate turns out wrong.
+The message at the top edge stays where it is when the estimate of a height above it turns out wrong.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import OrderedDict
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QUrl, Signal
 from PySide6.QtGui import (
@@ -31,75 +28,16 @@ from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 from desktop import format as shown
 from desktop import words
 from desktop.resources import drawn
-from desktop.search.document import FOLD_SCHEME, Look, document_of, input_text, is_foldable, plain_text
+from desktop.search.column import GAP, HEAD, Column, Laid, Source
+from desktop.search.document import FOLD_SCHEME, plain_text
 from desktop.theme import Theme, colour, scaled
-from engine.search.query import read_query
-from engine.search.snippets import matches_in
 
 if TYPE_CHECKING:
     from engine.core.models import MessageView
-    from engine.search.query import Query
 
-ESTIMATE = 84
-"""Pixels of a message that was never seen: the median in the sample history."""
-KEPT = 80
-"""Documents kept laid out: about three screens."""
 MARGIN = 18
 GUTTER = 24
 """Left of the text, for the speaker's mark."""
-HEAD = 26
-GAP = 14
-
-
-class Source(Protocol):
-    """Where messages come from."""
-
-    @property
-    def total(self) -> int:
-        """How many there are, loaded or not."""
-        ...
-
-    def message(self, index: int) -> MessageView | None:
-        """Return a message, None while it is not loaded."""
-        ...
-
-    def wanted(self, first: int, last: int) -> None:
-        """Be told which messages are looked at, to load them."""
-        ...
-
-
-class ListSource:
-    """Messages that are all there."""
-
-    def __init__(self, messages: tuple[MessageView, ...] = ()) -> None:
-        self._messages = messages
-
-    @property
-    def total(self) -> int:
-        """How many there are."""
-        return len(self._messages)
-
-    def message(self, index: int) -> MessageView | None:
-        """Return a message."""
-        return self._messages[index]
-
-    def wanted(self, first: int, last: int) -> None:
-        """Nothing is to be loaded."""
-
-
-@dataclass(slots=True)
-class _Laid:
-    """A message laid out for the present width."""
-
-    document: QTextDocument
-    has_head: bool
-    height: int
-    marks: list[tuple[int, int]]
-    """Matches: start and length."""
-
-    @property
-    def top(self) -> int:
-        return HEAD if self.has_head else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +52,11 @@ class TranscriptView(QAbstractScrollArea):
     """The messages."""
 
     link_clicked = Signal(str)
-    copied = Signal(str)
-    """Text that was asked to be copied."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._source: Source = ListSource()
-        self._heights: list[int] = []
-        self._tops: list[int] | None = None
-        self._laid: OrderedDict[int, _Laid] = OrderedDict()
-        self._opened: dict[int, set[int]] = {}
-        self._query: Query | None = None
+        self.column = Column(theme)
         self._current: Place | None = None
         self._anchor = 0
         self._offset = 0
@@ -146,25 +77,20 @@ class TranscriptView(QAbstractScrollArea):
 
     def show_messages(self, source: Source, *, query: str = "", at: int = 0) -> None:
         """Show other messages, with a message at the top edge."""
-        self._source = source
-        self._query = read_query(query[:1000]) if query.strip() else None
-        self._heights = [ESTIMATE] * source.total
-        self._opened = {}
+        self.column.fit(self._width())
+        self.column.show(source, query)
         self._current = None
         self._selected = None
-        self._forget()
         self.scroll_to(at)
 
     def refresh(self) -> None:
         """Draw messages that have been loaded meanwhile."""
-        if len(self._heights) != self._source.total:
-            self._heights = (self._heights + [ESTIMATE] * self._source.total)[: self._source.total]
-            self._forget()
+        self.column.grow()
         self.viewport().update()
 
     def scroll_to(self, message: int, *, context: int = 0) -> None:
         """Put a message to the top edge, or so many pixels below it."""
-        self._anchor = max(0, min(message, len(self._heights) - 1))
+        self._anchor = max(0, min(message, len(self.column.heights) - 1))
         self._offset = -context
         self._settle()
         self.viewport().update()
@@ -184,29 +110,30 @@ class TranscriptView(QAbstractScrollArea):
 
     def marks_of(self, message: int) -> int:
         """Return how many matches a loaded message holds in what is unfolded."""
-        laid = self._lay(message)
+        laid = self.column.lay(message)
         return len(laid.marks) if laid is not None else 0
 
     def places(self) -> tuple[Place, ...]:
         """Return every match of a short list of messages, in order."""
         return tuple(
-            Place(message, mark) for message in range(len(self._heights)) for mark in range(self.marks_of(message))
+            Place(message, mark)
+            for message in range(len(self.column.heights))
+            for mark in range(self.marks_of(message))
         )
 
     def go_to(self, place: Place | None) -> None:
         """Mark a match as the current one and bring it into view."""
         self._current = place
         if place is not None:
-            laid = self._lay(place.message)
+            laid = self.column.lay(place.message)
             if laid is not None and place.mark < len(laid.marks):
                 self._reveal(place.message, laid, laid.marks[place.mark][0])
         self.viewport().update()
 
     def look_for(self, query: str) -> None:
         """Mark other words."""
-        self._query = read_query(query[:1000]) if query.strip() else None
+        self.column.look_for(query)
         self._current = None
-        self._forget()
         self.viewport().update()
 
     # Copying -----------------------------------------------------------------------------------------------------
@@ -217,7 +144,7 @@ class TranscriptView(QAbstractScrollArea):
         if self._selected is None:
             return ""
         message, start, end = self._selected
-        laid = self._lay(message)
+        laid = self.column.lay(message)
         if laid is None or start == end:
             return ""
         cursor = QTextCursor(laid.document)
@@ -227,83 +154,27 @@ class TranscriptView(QAbstractScrollArea):
 
     def text_of(self, message: int) -> str:
         """Return everything a message says."""
-        found = self._source.message(message) if 0 <= message < self._source.total else None
+        found = self.column.source.message(message) if 0 <= message < self.column.source.total else None
         return plain_text(found) if found is not None else ""
 
     # Layout ------------------------------------------------------------------------------------------------------
 
-    def _forget(self) -> None:
-        self._laid.clear()
-        self._tops = None
-
     def _recoloured(self, _colours: object) -> None:
-        self._forget()
+        self.column.forget()
         self.viewport().update()
 
     def _width(self) -> int:
         return max(120, self.viewport().width() - 2 * MARGIN - GUTTER)
 
-    def _lay(self, index: int) -> _Laid | None:
-        laid = self._laid.get(index)
-        if laid is not None:
-            self._laid.move_to_end(index)
-            return laid
-        message = self._source.message(index)
-        if message is None:
-            return None
-        if index not in self._opened:
-            # A hit inside a folded block opens it.
-            self._opened[index] = self._folds_with_match(message) if message.in_hit else set()
-        document = document_of(
-            message, self._opened[index], Look(self._theme.colours, self._theme.font(), self._width())
-        )
-        document.setTextWidth(self._width())
-        before = self._source.message(index - 1) if index else None
-        has_head = before is None or speaker_of(before) != speaker_of(message)
-        body = round(document.size().height()) if document.characterCount() > 1 else 0
-        height = body + (HEAD if has_head else 0) + (GAP if body else 0)
-        if not body:
-            height, has_head = 0, False
-        laid = _Laid(document, has_head, height, self._marks(document))
-        self._laid[index] = laid
-        if len(self._laid) > KEPT:
-            self._laid.popitem(last=False)
-        if self._heights[index] != height:
-            self._heights[index] = height
-            self._tops = None
-        return laid
-
-    def _folds_with_match(self, message: MessageView) -> set[int]:
-        if self._query is None:
-            return set()
-        found: set[int] = set()
-        for number, block in enumerate(message.blocks):
-            if is_foldable(block):
-                text = (input_text(block.input) if block.kind == "tool_use" else block.text or "")[:20_000]
-                if matches_in(text, self._query):
-                    found.add(number)
-        return found
-
-    def _marks(self, document: QTextDocument) -> list[tuple[int, int]]:
-        if self._query is None or not self._query.terms:
-            return []
-        text = document.toPlainText()
-        return shown.utf16_marks(text, tuple((each.start, each.end) for each in matches_in(text, self._query)))
-
-    def _all_tops(self) -> list[int]:
-        if self._tops is None:
-            self._tops = [0, *accumulate(self._heights)]
-        return self._tops
-
     def _content_height(self) -> int:
-        return self._all_tops()[-1] + 2 * MARGIN
+        return self.column.tops[-1] + 2 * MARGIN
 
     def _settle(self) -> None:
         """Put the scroll bar where the anchor is."""
         bar = self.verticalScrollBar()
         height = self.viewport().height()
         maximum = max(0, self._content_height() - height)
-        value = self._all_tops()[self._anchor] + self._offset if self._heights else 0
+        value = self.column.tops[self._anchor] + self._offset if self.column.heights else 0
         clamped = max(0, min(value, maximum))
         self._is_scrolling = True
         bar.setPageStep(height)
@@ -314,8 +185,8 @@ class TranscriptView(QAbstractScrollArea):
             self._anchor_at(clamped)
 
     def _anchor_at(self, value: int) -> None:
-        tops = self._all_tops()
-        self._anchor = max(0, min(bisect_right(tops, value) - 1, len(self._heights) - 1))
+        tops = self.column.tops
+        self._anchor = max(0, min(bisect_right(tops, value) - 1, len(self.column.heights) - 1))
         self._offset = value - tops[self._anchor]
 
     def _scrolled(self, value: int) -> None:
@@ -323,22 +194,22 @@ class TranscriptView(QAbstractScrollArea):
             self._anchor_at(value)
             self.viewport().update()
 
-    def _visible(self) -> list[tuple[int, int, _Laid | None]]:
+    def _visible(self) -> list[tuple[int, int, Laid | None]]:
         """Lay out what the viewport shows: message, its top in the viewport, its layout."""
-        shown_rows: list[tuple[int, int, _Laid | None]] = []
+        shown_rows: list[tuple[int, int, Laid | None]] = []
         for _attempt in range(3):
             shown_rows = []
             y = MARGIN - self._offset
             index = self._anchor
             while index > 0 and y > 0:
                 index -= 1
-                self._lay(index)
-                y -= self._heights[index]
-            while index < len(self._heights) and y < self.viewport().height():
-                laid = self._lay(index)
-                if y + self._heights[index] > 0:
+                self.column.lay(index)
+                y -= self.column.heights[index]
+            while index < len(self.column.heights) and y < self.viewport().height():
+                laid = self.column.lay(index)
+                if y + self.column.heights[index] > 0:
                     shown_rows.append((index, y, laid))
-                y += self._heights[index]
+                y += self.column.heights[index]
                 index += 1
             before = (self._anchor, self._offset)
             self._settle()
@@ -346,13 +217,13 @@ class TranscriptView(QAbstractScrollArea):
                 return shown_rows
         return shown_rows
 
-    def _reveal(self, index: int, laid: _Laid, position: int) -> None:
+    def _reveal(self, index: int, laid: Laid, position: int) -> None:
         """Bring a character of a message into view."""
         block = laid.document.findBlock(position)
         rect = laid.document.documentLayout().blockBoundingRect(block)
         line = block.layout().lineForTextPosition(position - block.position())
         y = laid.top + rect.top() + (line.y() if line.isValid() else 0)
-        top = self._all_tops()[index] + MARGIN + round(y)
+        top = self.column.tops[index] + MARGIN + round(y)
         value, height = self.verticalScrollBar().value(), self.viewport().height()
         if not value + 10 <= top <= value + height - 50:
             self._anchor_at(max(0, top - height // 3))
@@ -366,14 +237,14 @@ class TranscriptView(QAbstractScrollArea):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rows = self._visible()
         if rows:
-            self._source.wanted(rows[0][0], rows[-1][0])
+            self.column.source.wanted(rows[0][0], rows[-1][0])
         for index, y, laid in rows:
             self._paint_message(painter, index, y, laid)
         painter.end()
 
-    def _paint_message(self, painter: QPainter, index: int, y: int, laid: _Laid | None) -> None:
+    def _paint_message(self, painter: QPainter, index: int, y: int, laid: Laid | None) -> None:
         colours = self._theme.colours
-        message = self._source.message(index)
+        message = self.column.source.message(index)
         if laid is None or message is None:
             painter.setPen(colour(colours.faint))
             painter.drawText(MARGIN + GUTTER, y + HEAD, words.LOADING)
@@ -413,7 +284,7 @@ class TranscriptView(QAbstractScrollArea):
         painter.setPen(colour(colours.faint))
         painter.drawText(box.adjusted(width + 10, 0, 0, 0), align, shown.absolute(message.timestamp))
 
-    def _selections(self, index: int, laid: _Laid) -> list[QAbstractTextDocumentLayout.Selection]:
+    def _selections(self, index: int, laid: Laid) -> list[QAbstractTextDocumentLayout.Selection]:
         colours = self._theme.colours
         made: list[QAbstractTextDocumentLayout.Selection] = []
         for number, (start, length) in enumerate(laid.marks):
@@ -430,11 +301,12 @@ class TranscriptView(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay everything out anew in the new width."""
         if event.oldSize().width() != event.size().width():
-            self._forget()
+            self.column.fit(self._width())
         super().resizeEvent(event)
+        self.column.fit(self._width())
         self._settle()
 
-    def _hit(self, point: QPoint) -> tuple[int, _Laid, QPointF] | None:
+    def _hit(self, point: QPoint) -> tuple[int, Laid, QPointF] | None:
         for index, y, laid in self._visible():
             if laid is not None and y <= point.y() < y + laid.height:
                 return index, laid, QPointF(point.x() - MARGIN - GUTTER, point.y() - y - laid.top)
@@ -486,19 +358,8 @@ class TranscriptView(QAbstractScrollArea):
 
     def toggle_fold(self, index: int, block: int) -> None:
         """Open a folded block, or close it."""
-        self._opened.setdefault(index, set()).symmetric_difference_update({block})
-        self._laid.pop(index, None)
+        self.column.toggle_fold(index, block)
         self.viewport().update()
-
-    def open_folds_with_match(self, index: int) -> None:
-        """Open the folded blocks of a message that hold a match."""
-        message = self._source.message(index)
-        if message is None or self._query is None:
-            return
-        found = self._folds_with_match(message)
-        if not found <= self._opened.setdefault(index, set()):
-            self._opened[index] |= found
-            self._laid.pop(index, None)
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Show where a link leads before it is clicked."""
@@ -527,11 +388,6 @@ class TranscriptView(QAbstractScrollArea):
                 bar.setValue(bar.maximum())
             case _:
                 event.ignore()
-
-
-def speaker_of(message: MessageView) -> tuple[str, bool]:
-    """Return who speaks, as headings group it: results belong to the one who called the tool."""
-    return ("assistant" if message.role == "tool" else message.role, message.is_sidechain)
 
 
 def speaker_look(message: MessageView, person: str, claude: str, tool: str) -> tuple[str, str, str]:

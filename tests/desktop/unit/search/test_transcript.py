@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
-from desktop.search.transcript import KEPT, ListSource, Place, TranscriptView
+from desktop.search.column import KEPT, ListSource
+from desktop.search.transcript import Place, TranscriptView
 from tests.desktop.fakes import message
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def test_scrolling_through_keeps_few_documents(view: TranscriptView) -> None:
     for _ in range(60):
         bar.setValue(bar.value() + bar.pageStep())
         view.grab()
-    assert len(view._laid) <= KEPT
+    assert view.column.kept <= KEPT
 
 
 def test_the_end_can_be_reached(view: TranscriptView, qtbot: QtBot) -> None:
@@ -99,7 +100,7 @@ def test_a_hit_inside_a_folded_block_opens_it(view: TranscriptView) -> None:
     closed = view.places()
     view.show_messages(ListSource((replace(folded, in_hit=True),)), query="needle")
     assert len(view.places()) >= 1
-    assert view._opened[0] == {0}
+    assert view.column.opened(0) == {0}
     view.toggle_fold(0, 0)
     assert view.places() == closed
 
