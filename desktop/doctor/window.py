@@ -17,7 +17,7 @@ from desktop.widgets import PlainWindow, button, card, heading, label, line, scr
 from engine.core.models import Finding
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QShowEvent
+    from PySide6.QtGui import QCloseEvent
 
     from desktop.history import History
     from desktop.services import Services
@@ -76,10 +76,10 @@ class DoctorWindow(PlainWindow):
         elif self.isVisible():
             self.look()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Look: that is what was clicked."""
-        super().showEvent(event)
-        if not self.is_working:
+    def setVisible(self, visible: bool) -> None:  # noqa: FBT001 - Qt's signature
+        """Look, also when the window is there already: that is what was clicked."""
+        super().setVisible(visible)
+        if visible and not self.is_working:
             self.look()
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -78,9 +78,9 @@ class PruneWindow(PlainWindow):
         self.count()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Count when somebody looks."""
+        """Begin anew when the window is opened; one that comes back from the task bar is where it was."""
         super().showEvent(event)
-        if self._stop is None:
+        if self._stop is None and not event.spontaneous():
             self._show(0)
             self.count()
 

@@ -67,6 +67,13 @@ def test_opening_it_looks_and_changes_nothing(looked: DoctorWindow, fake: FakeHi
     assert looked.verdict.text() == words.doctor_found(3)
 
 
+def test_asking_for_the_doctor_again_looks_again_though_the_window_is_open(
+    looked: DoctorWindow, fake: FakeHistory, qtbot: QtBot
+) -> None:
+    looked.show()
+    qtbot.waitUntil(lambda: calls(fake) == [{"fix": False}, {"fix": False}])
+
+
 def test_findings_stand_worst_first_each_with_its_mark(looked: DoctorWindow) -> None:
     order = [row.finding.severity for row in looked.rows]
     assert order == sorted(order, key=("error", "warning", "info", "ok").index)

@@ -126,6 +126,14 @@ def test_the_second_step_can_be_left(counted: PruneWindow, fake: FakeHistory) ->
     assert all(each["dry_run"] for each in calls(fake))
 
 
+def test_opening_it_again_begins_with_the_first_step(counted: PruneWindow, qtbot: QtBot) -> None:
+    counted.next.click()
+    counted.close()
+    counted.show()
+    assert counted.pages.currentIndex() == CHOOSE
+    qtbot.waitUntil(counted.next.isEnabled)
+
+
 def test_what_would_be_lost_for_ever_needs_a_tick(counted: PruneWindow, fake: FakeHistory, qtbot: QtBot) -> None:
     counted.only.setChecked(True)
     qtbot.waitUntil(counted.next.isEnabled)
