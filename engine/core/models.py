@@ -135,6 +135,8 @@ class MessageView:
     source: Literal["transcript", "archive", "index"]
     blocks: tuple[Block, ...]
     model: str | None = None
+    agent: str | None = None
+    """The sub-agent that speaks or is spoken to: its kind and task, else its id."""
     in_hit: bool | None = None
     """True for the message that was asked for."""
     removed: bool | None = None

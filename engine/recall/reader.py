@@ -142,6 +142,7 @@ class Reader:
 
     def _views(self, connection: Connection, rows: Sequence[MessageRow], asked: set[int]) -> list[MessageView]:
         views: list[MessageView] = []
+        agents = reading.agents(connection, [row.session for row in rows if row.agent is not None])
         for row in rows:
             source, blocks = self._raw.blocks(connection, row)
             view = MessageView(
@@ -151,6 +152,7 @@ class Reader:
                 role=row.role,
                 is_sidechain=row.is_sidechain,
                 model=row.model,
+                agent=None if row.agent is None else agents.get((row.session, row.agent), row.agent),
                 source=source,
                 blocks=blocks,
                 removed=True if row.removed else None,

@@ -10,6 +10,7 @@ from engine.core.ids import message_key, unpack_uuid
 from engine.core.models import Role
 from engine.store.codes import KIND_OF, ROLE_OF, ROLES, SIGNAL_OF
 from engine.store.connection import Value, one_row
+from engine.store.rows import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -307,6 +308,17 @@ def messages(connection: apsw.Connection, numbers: Sequence[int]) -> tuple[Messa
         ):
             rows[row[0]] = _message(row)
     return tuple(rows[number] for number in numbers if number in rows)
+
+
+def agents(connection: apsw.Connection, sessions: Iterable[int]) -> dict[tuple[int, str], str]:
+    """Return what the sub-agents of sessions are, by session and agent: their kind and their task."""
+    found = rows(
+        connection,
+        """SELECT session_id, agent, kind, description FROM agents
+           WHERE session_id IN (SELECT value FROM json_each(?)) AND coalesce(kind, description) IS NOT NULL""",
+        (json.dumps(list(set(sessions))),),
+    )
+    return {(each[0], each[1]): ": ".join(part for part in each[2:] if part) for each in found}
 
 
 def message_by_uuid(connection: apsw.Connection, uuid: str) -> int | None:
