@@ -121,14 +121,17 @@ def _salvage(line: bytes) -> LineContent:
     stripped = line.strip(_PADDING).removeprefix(_BOM).strip(_PADDING)
     if not stripped:
         return LineContent((), "NUL bytes") if b"\0" in line else EMPTY
-    damage = "NUL padding" if b"\0" in line else None
+    damage = None
+    if b"\0" in line:
+        damage = "NUL padding"
+        stripped = stripped.replace(b"\0", b"")
     try:
         # A lone surrogate as three bytes is no UTF-8, but what was meant is known: it is replaced like an escaped one.
         text = stripped.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         text = stripped.decode("utf-8", "replace")
         damage = damage or "invalid UTF-8"
-    text = text.replace("\0", "")
+    del stripped  # A line may have 64 MiB: no more copies of it than needed.
     try:
         # The standard parser also takes what orjson refuses: lone surrogates, NaN, control characters, long numbers.
         value = json.loads(text, strict=False)

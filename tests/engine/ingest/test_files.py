@@ -342,9 +342,11 @@ def test_stubs_journals_and_other_files_are_no_sessions(root: Path, read: Index)
     (folder / SESSION / "subagents" / "workflows" / "wf_1").mkdir(parents=True)
     (folder / SESSION / "tool-results").mkdir()
     (folder / f"{OTHER}.jsonl").touch()
-    (folder / SESSION / "subagents" / "workflows" / "wf_1" / "journal.jsonl").write_text('{"type":"started"}\n')
-    (folder / SESSION / "tool-results" / "toolu_1.jsonl").write_text("x\n")
-    (folder / "sessions-index.json").write_text("{}")
+    (folder / SESSION / "subagents" / "workflows" / "wf_1" / "journal.jsonl").write_text(
+        '{"type":"started"}\n', encoding="utf-8"
+    )
+    (folder / SESSION / "tool-results" / "toolu_1.jsonl").write_text("x\n", encoding="utf-8")
+    (folder / "sessions-index.json").write_text("{}", encoding="utf-8")
     read.read()
     assert read.rows("SELECT path, error FROM files") == [(f"-p/{OTHER}.jsonl", None)]
     assert read.rows("SELECT * FROM sessions") == []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -13,6 +16,7 @@ from engine.ingest import tail as tails
 from engine.ingest.tail import FileStat, FileTail, is_rewritten, is_unchanged, session_by_content
 from engine.store.files import FileRow
 from engine.transcripts.discovery import identify
+from tests.helpers.corpus import ROOT
 from tests.helpers.histories import as_lines
 from tests.helpers.transcripts import TranscriptBuilder
 
@@ -172,5 +176,39 @@ def test_what_a_sub_agents_meta_file_says_is_noted_once(tmp_path: Path) -> None:
     (agent,) = batch.agents
     assert (agent.agent_id, agent.agent_type, agent.description, agent.tool_use_id) == ("a1", "Explore", "Find it", "t")
     assert batch.occurrences[0].message.is_sidechain
-    path.with_name("agent-a1.meta.json").write_text("not JSON")
+    path.with_name("agent-a1.meta.json").write_text("not JSON", encoding="utf-8")
     assert read(path, row)[0].agents == ()
+
+
+LONG_LINE = """
+import resource, sys
+from pathlib import Path
+from tests.helpers.indexing import index
+
+with index(Path(sys.argv[1]) / "index.db", Path(sys.argv[1]) / "projects") as read:
+    read.read()
+    print(read.one("SELECT count(*) FROM messages"))
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units elsewhere")
+@pytest.mark.parametrize("begin", [b"", b"\0" * 9])
+def test_a_line_of_nearly_64_mib_takes_less_than_600_mb(tmp_path: Path, begin: bytes) -> None:
+    """Characters beyond the basic plane take the most room, and a damaged line is parsed by the slower parser."""
+    file = tmp_path / "projects" / "-p" / f"{SESSION}.jsonl"
+    file.parent.mkdir(parents=True)
+    with file.open("wb") as written:
+        written.write(begin + b'{"type":"user","uuid":"u","message":{"content":"')
+        for _ in range(62):
+            written.write("\U0001f600 ok ".encode() * (1024 * 1024 // 8))
+        written.write(b'"}}\n')
+    done = subprocess.run(
+        [sys.executable, "-c", LONG_LINE, str(tmp_path)],
+        cwd=ROOT, capture_output=True, encoding="utf-8", timeout=100, check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    messages, kilobytes = map(int, done.stdout.split())
+    assert messages == 1
+    assert kilobytes < 600_000
