@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop import words
 from desktop.single_instance import Owner, ask
-from engine.core.errors import EngineAlreadyRunning, EngineError, StorageFailure
+from engine.core.errors import EngineAlreadyRunning, EngineError, EngineStopping, StorageFailure
 from engine.core.log import configure_logging
 from engine.core.settings import load_settings
 
@@ -115,6 +115,12 @@ class EngineHost(QObject):
 
         self._tasks.run(lambda _: self._stop(), ended, ended)
 
+    def end(self) -> None:
+        """Stop what is left when the interface has gone, and wait for it. Nothing starts any more."""
+        self._ending.set()
+        self._leave()
+        self._stop()
+
     def _leave(self) -> None:
         self._bridge.detach()
 
@@ -131,7 +137,7 @@ class EngineHost(QObject):
     def _started(self) -> Engine:
         waited = 0.0
         self.settings = load_settings(self._paths.settings_file).settings
-        while True:
+        while not self._ending.is_set():
             engine = self._make(self._paths, self.settings)
             try:
                 engine.start()
@@ -152,6 +158,7 @@ class EngineHost(QObject):
             # Set here and not on the main thread, so that an end in between finds it.
             self.engine = engine
             return engine
+        raise EngineStopping(words.QUITTING)
 
     def _stop(self) -> None:
         """Runs in the background."""
@@ -170,6 +177,8 @@ class EngineHost(QObject):
         self.started.emit(engine.api)
 
     def _has_failed(self, error: Exception) -> None:
+        if self._ending.is_set():
+            return
         if isinstance(error, AnotherAppRuns):
             self.outdone.emit()
             return

@@ -168,6 +168,13 @@ def test_quitting_ends_every_process_and_leaves_no_socket(desk: Desk, way: str) 
     assert "Traceback" not in desk.output()
 
 
+def test_an_end_as_soon_as_the_icon_is_there_ends_every_process(desk: Desk) -> None:
+    app = desk.start("-m", "desktop", "--background")
+    desk.until(lambda: desk.has_colour(INDIGO, PANEL), "the icon")
+    app.send_signal(signal.SIGTERM)
+    assert app.wait(30) == 0, desk.output()
+
+
 def test_the_log_holds_no_warning_of_qt(desk: Desk) -> None:
     app = desk.app()
     desk.until(desk.is_shown, "the window")

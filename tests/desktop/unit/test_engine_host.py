@@ -168,6 +168,15 @@ def test_a_restart_stops_the_old_engine_first(host: EngineHost, shop: Shop, qtbo
     assert [engine.life for engine in shop.made] == [["started", "stopped"], ["started"]]
 
 
+def test_nothing_starts_after_the_end(host: EngineHost, shop: Shop, qtbot: QtBot) -> None:
+    ended: list[None] = []
+    host.stop(lambda: ended.append(None))
+    host.start()
+    qtbot.waitUntil(lambda: bool(ended))
+    host.end()
+    assert shop.made == []
+
+
 def test_an_end_during_the_start_stops_what_has_started(host: EngineHost, shop: Shop, qtbot: QtBot) -> None:
     ended: list[None] = []
     shop.gate.clear()
