@@ -1,7 +1,8 @@
-"""Hands batches to the writer: small files many at a time, at most two transactions ahead, failures told with files."""
+"""Hands batches to the writer: small files many at a time, never far ahead, failures told with their files."""
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,8 +23,6 @@ sessions would take longer than reading them."""
 
 GROUP_FILES = 64
 GROUP_BYTES = 4 * 1024 * 1024
-IN_FLIGHT = 2
-"""Transactions that wait or are being written while the next one is read: more would only hold memory."""
 
 
 class RecordObserver(Protocol):
@@ -131,13 +130,18 @@ class Committer:
     def _submit(self) -> None:
         if not self._group:
             return
-        while len(self._flights) >= IN_FLIGHT:
-            self._land()
         group = tuple(self._group)
         self._forget_group()
         files = frozenset(batch.file_id for batch in group)
-        future = self._writer.submit(lambda connection: _apply(connection, group, self._observer))
+        settled = threading.Event()
+        future = self._writer.submit(lambda connection: self._apply(connection, group, settled))
+        future.add_done_callback(lambda _: settled.set())
         self._flights.append(_Flight(future, files))
+        # Two threads of Python would only take the lock from each other. What is left then is SQLite's own work, which
+        # needs none: beside it the next files are read.
+        settled.wait()
+        while self._flights and self._flights[0].future.done():
+            self._land()
 
     def _land(self) -> None:
         flight = self._flights.popleft()
@@ -159,21 +163,26 @@ class Committer:
         self._group.clear()
         self._messages = self._bytes = 0
 
+    def _apply(
+        self, connection: Connection, group: tuple[FileBatch, ...], settled: threading.Event
+    ) -> tuple[BatchResult, ...]:
+        """Write a group, on the writer's thread."""
+        writer = HistoryWriter(connection)
+        results = tuple(self._write(connection, writer, batch) for batch in group)
+        writer.settle()
+        settled.set()
+        writer.finish()
+        return results
 
-def _apply(connection: Connection, group: tuple[FileBatch, ...], observer: RecordObserver) -> tuple[BatchResult, ...]:
-    writer = HistoryWriter(connection)
-    results: list[BatchResult] = []
-    for batch in group:
-        results.append(writer.apply(batch))
+    def _write(self, connection: Connection, writer: HistoryWriter, batch: FileBatch) -> BatchResult:
+        result = writer.apply(batch)
         if batch.said:
-            projects = batch.projects
-            observer.write(
+            self._observer.write(
                 connection,
                 batch.said,
                 session=writer.names.session(batch.session_id),
                 name=batch.session_id,
                 began_ms=None if batch.is_sidechain else batch.first_ms,
-                folder_of=lambda cwd, projects=projects: writer.names.folder(cwd, projects),
+                folder_of=lambda cwd: writer.names.folder(cwd, batch.projects),
             )
-    writer.finish()
-    return tuple(results)
+        return result

@@ -66,6 +66,8 @@ class Scan:
         try:
             with os.scandir(folder) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            return  # It vanished while its neighbours were looked at.
         except OSError:
             self.refused.add(folder)
             return

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import orjson
+
 from engine.core.text import index_parts, index_words
 from engine.store.codes import KINDS, SIGNALS
-from engine.store.rows import number, rows
+from engine.store.rows import insert, number, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +36,7 @@ class ChunkOwner:
 
 @dataclass(slots=True)
 class ChunkTable:
-    """Writes chunks on the writer's thread. Rows wait for `flush`, so that they are inserted many at a time."""
+    """Writes chunks on the writer's thread. They wait for `flush`, to the end of a transaction if nobody needs them."""
 
     connection: apsw.Connection
     names: NameTable
@@ -103,9 +105,14 @@ class ChunkTable:
         """Insert what waits."""
         if not self._rows:
             return
-        self.connection.executemany(f"INSERT INTO chunks VALUES ({', '.join('?' * 14)})", self._rows)
-        self.connection.executemany("INSERT INTO texts VALUES (?, ?)", self._texts)
-        self.connection.executemany("INSERT INTO search (rowid, words, parts) VALUES (?, ?, ?)", self._words)
+        insert(self.connection, "INSERT INTO chunks", self._rows)
+        insert(self.connection, "INSERT INTO texts", self._texts)
+        # One statement: FTS5 writes what it has in memory at the beginning of each that inserts several rows.
+        self.connection.execute(
+            """INSERT INTO search (rowid, words, parts)
+               SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)""",
+            (orjson.dumps(self._words).decode(),),
+        )
         self._rows.clear()
         self._texts.clear()
         self._words.clear()

@@ -16,7 +16,7 @@ from engine.store.codes import COPY_KINDS, ROLES
 from engine.store.identity import Identities
 from engine.store.names import NameTable
 from engine.store.places import Place, PlaceTable
-from engine.store.rows import number, row
+from engine.store.rows import insert, number, row
 from engine.store.sessions import SessionTable
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ _MESSAGE_COLUMNS = (
     "key", "uuid", "parent", "fingerprint", "session_id", "file_id", "offset", "length", "part", "generation",
     "time_ms", "role", "sidechain", "copied", "copy_kind", "folder_id", "model_id", "agent", "exchange_id",
 )  # fmt: skip
-_INSERT = (
-    f"INSERT INTO messages (id, {', '.join(_MESSAGE_COLUMNS)}) VALUES ({', '.join('?' * (len(_MESSAGE_COLUMNS) + 1))})"
-)
+_INSERT = f"INSERT INTO messages (id, {', '.join(_MESSAGE_COLUMNS)})"
 _UPDATE = f"UPDATE messages SET {', '.join(f'{name} = ?' for name in _MESSAGE_COLUMNS)} WHERE id = ?"
 
 
@@ -43,37 +41,43 @@ class OutOfStep(Exception):
 class HistoryWriter:
     """Applies batches on the writer's thread, inside the caller's transaction.
 
-    It remembers the numbers of names, so it is thrown away when a transaction is rolled back. Call `finish` after the
-    last batch of a transaction.
+    It remembers the numbers of names, so it is thrown away when a transaction is rolled back. Call `settle`, then
+    `finish`, after the last batch of a transaction.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
         self.names = NameTable(connection)
+        self._chunks = ChunkTable(connection, self.names)
         self._sessions = SessionTable(connection, self.names)
 
     def apply(self, batch: FileBatch) -> BatchResult:
         """Write one batch and move its file's offset."""
-        writer = _BatchWriter(self._db, self.names, batch)
+        writer = _BatchWriter(self._db, self.names, self._chunks, batch)
         result = writer.run()
         self._sessions.record(batch)
         self._sessions.touched.update(writer.identities.touched)
         return result
 
-    def finish(self) -> None:
+    def settle(self) -> None:
         """Bring the sessions of the batches up to date."""
         self._sessions.settle()
+
+    def finish(self) -> None:
+        """Write the chunks of the batches: the longest step, and one that runs without Python's lock."""
+        self._chunks.flush()
 
 
 class _BatchWriter:
     """One batch in the making."""
 
-    def __init__(self, connection: apsw.Connection, names: NameTable, batch: FileBatch) -> None:
+    def __init__(self, connection: apsw.Connection, names: NameTable, chunks: ChunkTable, batch: FileBatch) -> None:
         self._db = connection
         self._names = names
         self._batch = batch
         self._places = PlaceTable(connection)
-        self._chunks = ChunkTable(connection, names)
+        self._chunks = chunks
+        self._chunks_before = chunks.added
         self.identities = Identities(connection, self._places, batch.file_id, self._flush)
         self._rows: list[tuple[Value, ...]] = []
         self._next = number(connection, "SELECT coalesce(max(id), 0) + 1 FROM messages")
@@ -100,10 +104,12 @@ class _BatchWriter:
         self.identities.prefetch([each.message for each in batch.occurrences])
         for occurrence in batch.occurrences:
             self._place(occurrence)
-        self._flush()
+        self._flush_messages()
         self._counts()
         self._move()
-        return BatchResult(self._next - self._first, self._chunks.added, tuple(self.identities.touched))
+        return BatchResult(
+            self._next - self._first, self._chunks.added - self._chunks_before, tuple(self.identities.touched)
+        )
 
     def _place(self, occurrence: Occurrence) -> None:
         message = occurrence.message
@@ -225,10 +231,12 @@ class _BatchWriter:
             owner.exchange,
         )  # fmt: skip
 
+    def _flush_messages(self) -> None:
+        insert(self._db, _INSERT, self._rows)
+        self._rows.clear()
+
     def _flush(self) -> None:
-        if self._rows:
-            self._db.executemany(_INSERT, self._rows)
-            self._rows.clear()
+        self._flush_messages()
         self._chunks.flush()
 
     # The file --------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ bytes alone, and the row on the accounts alone, so neither depends on the order 
 
 from __future__ import annotations
 
+import json
 from dataclasses import astuple, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -179,13 +180,14 @@ class SessionTable:
             for table in ("messages", "copies"):
                 held = rows(self.connection, f"SELECT session_id, time_ms FROM {table} WHERE key = ?", (leaf,))
                 self._entitle(held, text)
-        if row(self.connection, "SELECT 1 FROM summaries LIMIT 1") is None:
-            return
-        for each in batch.occurrences:
-            message = each.message
-            leaf = message_key(message.uuid)
-            for (text,) in rows(self.connection, "SELECT text FROM summaries WHERE leaf = ?", (leaf,)):
-                self._entitle([(self.names.session(message.session_id), message.timestamp_ms)], text)
+        said = {message_key(each.message.uuid): each.message for each in batch.occurrences}
+        for leaf, text in rows(
+            self.connection,
+            "SELECT leaf, text FROM summaries WHERE leaf IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(said)),),
+        ):
+            message = said[leaf]
+            self._entitle([(self.names.session(message.session_id), message.timestamp_ms)], text)
 
     def _entitle(self, held: Iterable[tuple[Any, ...]], text: str) -> None:
         """Give sessions a title, unless they have one about a later message."""
