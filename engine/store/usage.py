@@ -6,7 +6,11 @@ maintained by triggers, so that no statement can change `api_calls` without it. 
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple
+
+from engine.store.rows import insert
+from engine.store.rows import rows as all_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -229,11 +233,11 @@ class CostState(NamedTuple):
 
 
 _COLUMNS = tuple(name if name != "variant" else "variant_id" for name in CallRow._fields)
-_PUT_ROW = (
-    f"INSERT INTO api_calls ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "
+_PUT_ROWS = f"INSERT INTO api_calls ({', '.join(_COLUMNS)})"
+_OR_UPDATE = (
     f"ON CONFLICT (key, session_id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _COLUMNS[2:])}"
 )
-_ROWS_OF_KEY = f"SELECT {', '.join(_COLUMNS)} FROM api_calls WHERE key = ?"
+_ROWS_OF_KEYS = f"SELECT {', '.join(_COLUMNS)} FROM api_calls WHERE key IN (SELECT value FROM json_each(?))"
 
 
 class UsageTables:
@@ -272,7 +276,7 @@ class UsageTables:
             return {}
         variants = self._variants()
         found = dict[str, list[CallRow]]()
-        for row in self._connection.executemany(_ROWS_OF_KEY, [(key,) for key in keys]):
+        for row in all_rows(self._connection, _ROWS_OF_KEYS, (json.dumps(sorted(keys)),)):
             found.setdefault(row[0], []).append(CallRow._make((*row[:2], variants[row[2]], *row[3:])))
         return found
 
@@ -296,9 +300,11 @@ class UsageTables:
                 variant,
             )
             variants[variant] = self._connection.last_insert_rowid()
-        self._connection.executemany(
-            _PUT_ROW,
+        insert(
+            self._connection,
+            _PUT_ROWS,
             [(row.key, row.session_id, variants[row.variant], *row[3:]) for row in rows],
+            _OR_UPDATE,
         )
 
     def delete_sessions(self, session_ids: Collection[int]) -> int:
