@@ -18,7 +18,7 @@ from engine.store.errors import (
     StoreReadOnly,
     known_errors,
 )
-from engine.store.rows import number, rows
+from engine.store.rows import number
 from engine.store.writer import StoreWriter
 
 if TYPE_CHECKING:
@@ -131,8 +131,3 @@ def test_what_the_environment_refused_is_said_in_words(raised: Exception, known:
 def test_everything_else_stays_a_bug() -> None:
     with pytest.raises(apsw.ConstraintError), known_errors("Indexing"):
         raise apsw.ConstraintError("UNIQUE")
-
-
-def test_rows_come_with_their_values(writer: StoreWriter) -> None:
-    assert writer.write(lambda connection: rows(connection, "SELECT 1, 'a', NULL, x'00'")) == [(1, "a", None, b"\0")]
-    assert writer.write(lambda connection: number(connection, "SELECT 1 WHERE 0")) == 0
