@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 # The public generator of watchfiles fixes its step for its whole life, and a short one costs CPU while nothing happens.
 from watchfiles._rust_notify import RustNotify
 
+from engine.core.errors import StorageFailure
+
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
@@ -54,7 +56,11 @@ class Indexer(Protocol):
         ...
 
     def scan(self) -> int:
-        """Look at everything."""
+        """Look at everything.
+
+        Raises:
+            StorageFailure: The database refused.
+        """
         ...
 
     def changed(self, path: Path) -> bool:
@@ -116,13 +122,14 @@ class Watcher:
         self._roots = roots
         self._clock = clock
         self._events = events
+        self._problem: str | None = None
         self.state = WatchState(polling=False)
 
     def run(self, stopping: threading.Event) -> None:
         """Watch until stopped."""
         while not stopping.is_set():
             roots = self._roots()
-            self._indexer.scan()
+            self._look()
             folders = self._indexer.folders
             if not folders:
                 stopping.wait(POLLING_S)
@@ -138,7 +145,7 @@ class Watcher:
 
     def _watch(self, events: Events, roots: object, stopping: threading.Event) -> None:
         """Take events until the roots change or the machine woke from sleep."""
-        self._indexer.scan()  # What changed between the first look and the start of the watch.
+        self._look()  # What changed between the first look and the start of the watch.
         last_change = last_scan = self._clock.monotonic()
         last_wall = self._clock.now()
         while not stopping.is_set():
@@ -154,10 +161,21 @@ class Watcher:
                 missed = self._take(found) or missed
             last_wall = wall
             if missed:
-                self._indexer.scan()
+                self._look()
                 last_scan = now
             if self._roots() != roots:
                 return
+
+    def _look(self) -> None:
+        """Look at everything. A disk that refuses is no reason to stop watching: the next look tries again."""
+        try:
+            self._indexer.scan()
+        except StorageFailure as exc:
+            if exc.title != self._problem:
+                logger.warning("What changed could not be noted: %s", exc.title)
+            self._problem = exc.title
+        else:
+            self._problem = None
 
     def _take(self, found: set[tuple[int, str]]) -> bool:
         """Hand changes on. True when there may have been more than were told."""
@@ -181,7 +199,7 @@ class Watcher:
         wait_s = POLLING_S
         while not stopping.wait(wait_s) and self._clock.monotonic() - began < RECONCILE_S:
             before = self._clock.monotonic()
-            self._indexer.scan()
+            self._look()
             wait_s = max(POLLING_S, (self._clock.monotonic() - before) * POLLING_SHARE)
 
 

@@ -305,6 +305,26 @@ def test_a_file_without_permission_is_shown_and_read_once_it_is_allowed(
     assert read.writer.write(coverage.counts).files_unreadable == 0
 
 
+@pytest.mark.expect_log("1 folders below the roots cannot be read")
+def test_a_folder_without_permission_is_told_once_and_its_files_are_not_gone(
+    root: Path, read: Index, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    hidden = session("hidden words").write(root).parent
+    read.read()
+    scandir = os.scandir
+
+    def refuse(folder: str) -> object:
+        if Path(folder) == hidden:
+            raise PermissionError(13, "Permission denied", folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    read.read()
+    read.read()
+    assert len(caplog.records) == 1
+    assert read.one("SELECT gone_ms FROM files") is None
+
+
 def test_damaged_lines_are_shown_with_file_and_line(root: Path, read: Index) -> None:
     builder = session("one", "two", "three")
     lines = builder.data().split(b"\n")

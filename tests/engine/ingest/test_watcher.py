@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from engine.core.clock import FixedClock, SystemClock
+from engine.core.errors import StorageFailure
 from engine.ingest import watcher
 from engine.ingest.scanner import existing_roots
 from engine.ingest.watcher import RECONCILE_S, SLEPT_S, Watcher
@@ -169,6 +170,25 @@ def test_roots_that_change_are_watched_anew() -> None:
     indexer, script, _ = watch("timeout", "timeout", "timeout", roots=lambda: next(answers))
     assert len(script.watched) == 2
     assert indexer.scans == 4
+
+
+@pytest.mark.expect_log("What changed could not be noted: the disk is full")
+def test_a_disk_that_refuses_does_not_end_the_watch(caplog: pytest.LogCaptureFixture) -> None:
+    stopping = threading.Event()
+    indexer = Indexer(Path("/root"))
+    refusals = 3
+    scan = indexer.scan
+
+    def refused() -> int:
+        if scan() < refusals and indexer.scans <= refusals:
+            raise StorageFailure("the disk is full")
+        return 0
+
+    indexer.scan = refused
+    clock = AdvancingClock(1_000_000.0, step=RECONCILE_S)
+    Watcher(indexer, lambda: "roots", clock, Script(stopping, "timeout", "timeout", "timeout", "timeout")).run(stopping)
+    assert indexer.scans > refusals
+    assert len(caplog.records) == 1
 
 
 def refuse(problem: Exception) -> Callable[[tuple[Path, ...]], AbstractContextManager[Events]]:
