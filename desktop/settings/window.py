@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +20,8 @@ from desktop.widgets import PlainWindow, button, heading, label, line, scrolled
 from engine.core.settings import SETTINGS, load_settings, save_setting, setting_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from desktop.history import History
     from desktop.services import Services
     from engine.core.setting_kinds import Setting
@@ -59,6 +62,7 @@ class SettingsWindow(PlainWindow):
 
     def __init__(self, services: Services) -> None:
         super().__init__(words.SETTINGS_TITLE, QSize(760, 560))
+        self._writing = threading.Lock()
         self._services = services
         self._history: History | None = None
         self.rows: dict[str, SettingRow] = {}
@@ -175,10 +179,15 @@ class SettingsWindow(PlainWindow):
     def _save(self, key: str, value: Any) -> None:
         path = self._services.paths.settings_file
         self._services.tasks.run(
-            lambda _: save_setting(path, key, value),
+            lambda _: self._write(path, key, value),
             lambda _none: self._saved(key),
             lambda error: self._not_saved(key, error),
         )
+
+    def _write(self, path: Path, key: str, value: object) -> None:
+        """Change one key of the file, one at a time: two rows that rest together must not undo each other."""
+        with self._writing:
+            save_setting(path, key, value)
 
     def _saved(self, key: str) -> None:
         if key in self.rows:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QSpinBox
 
 from desktop.about import AboutWindow
 from desktop.bridge import Bridge
@@ -105,6 +105,21 @@ class TestSettings:
         file = world.services.paths.settings_file
         qtbot.waitUntil(lambda: not load_settings(file).settings.archive_enabled)
         qtbot.waitUntil(lambda: not window.banner.isHidden())
+
+    def test_a_number_and_a_list_are_saved_after_a_rest(
+        self, window: SettingsWindow, world: World, qtbot: QtBot
+    ) -> None:
+        number = window.rows["embedding.threads"].editor
+        assert isinstance(number, QSpinBox)
+        number.setValue(3)
+        lines = window.rows["transcripts.exclude_projects"].editor
+        assert isinstance(lines, QPlainTextEdit)
+        lines.setPlainText("~/scratch/*\n\n  ~/x ")
+        file = world.services.paths.settings_file
+        qtbot.waitUntil(lambda: load_settings(file).settings.embedding_threads == 3, timeout=20_000)
+        qtbot.waitUntil(
+            lambda: load_settings(file).settings.transcripts_exclude_projects == ("~/scratch/*", "~/x"), timeout=20_000
+        )
 
     def test_a_wrong_value_is_said_beside_its_row(self, window: SettingsWindow, qtbot: QtBot) -> None:
         row = window.rows["time_zone"]
