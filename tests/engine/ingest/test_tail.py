@@ -169,7 +169,7 @@ def test_what_a_sub_agents_meta_file_says_is_noted_once(tmp_path: Path) -> None:
     path = tmp_path / "agent-a1.jsonl"
     path.write_bytes(as_lines({"type": "user", "uuid": "u", "message": {"content": "look"}}))
     path.with_name("agent-a1.meta.json").write_text(
-        '{"agentType": "Explore", "description": "Find it", "toolUseId": "t"}'
+        '{"agentType": "Explore", "description": "Find it", "toolUseId": "t"}', encoding="utf-8"
     )
     row = replace(unread(path), path=f"-p/{SESSION}/subagents/agent-a1.jsonl")
     (batch,) = read(path, row)
