@@ -14,7 +14,7 @@ from engine.archive.archiver import Archiver
 from engine.archive.reader import ArchiveReader
 from engine.checkup import ArchiveSight, ClaudeSight, stop_when
 from engine.core.errors import EngineNotRunning, NotFound, StorageFailure
-from engine.core.models import RestoredFile, RestoreReply
+from engine.core.models import BackupReply, RestoredFile, RestoreReply
 from engine.maintenance import prune
 from engine.maintenance.backup import Backups
 from engine.maintenance.checks import CheckUp
@@ -211,11 +211,13 @@ class Safekeeping:
         knowledge: Callable[[], tuple[str, ...]] | None,
         progress: Callable[[int, int | None, str], None],
         cancelled: threading.Event,
+        only: Collection[str] | None = None,
         outside: Sequence[Finding] = (),
     ) -> DoctorReply:
-        """Look at everything, and mend what can be mended when asked.
+        """Look at everything, and mend what can be mended when asked: all of it, or only the findings of these ids.
 
         Raises:
+            InvalidArgument: No check has such an id.
             EngineNotRunning: There is no engine to mend with.
             Cancelled: It was cancelled between two steps.
         """
@@ -234,10 +236,23 @@ class Safekeeping:
             knowledge,
             deep,
         )
-        reply = doctor(checkup, fix=fix, step=stop_when(cancelled, progress), outside=outside)
+        reply = doctor(checkup, fix=fix, step=stop_when(cancelled, progress), only=only, outside=outside)
         if any(each.id == "secrets" and each.fixed for each in reply.findings):
             self._unredacted = False
         return reply
+
+    # Back up -----------------------------------------------------------------------------------------------------
+
+    def back_up(self) -> BackupReply:
+        """Copy the database now; the last copies are kept, older ones go.
+
+        Raises:
+            EngineNotRunning: There is no engine.
+            StorageFailure: It cannot be copied, or the folder cannot be written.
+        """
+        self._need_writer()
+        made = self._writing(lambda: self.backups.make("asked"))
+        return BackupReply(file=str(made), bytes=made.stat().st_size, kept=len(self.backups.all()))
 
     # Restore -----------------------------------------------------------------------------------------------------
 

@@ -44,6 +44,7 @@ class CallTable:
             "reindex": self._call_reindex,
             "pause": lambda arguments, _caller: self._api.pause(arguments.get("seconds")),
             "resume": lambda _arguments, _caller: self._api.resume(),
+            "backup": lambda _arguments, _caller: self._api.backup(),
             "export_session": self._call_export,
             "forget": lambda arguments, _caller: self._api.forget(arguments["session_id"]),
             "restore": lambda arguments, _caller: self._api.restore(arguments["session_id"], Path(arguments["to"])),
@@ -78,7 +79,7 @@ class CallTable:
             work = Work(progress or no_progress, cancelled or threading.Event())
             if method == "doctor":
                 fix, deep = arguments.get("fix", False), arguments.get("deep", False)
-                return to_wire(self._api.doctor(fix=fix, deep=deep, work=work))
+                return to_wire(self._api.doctor(fix=fix, deep=deep, only=arguments.get("only"), work=work))
             return to_wire(self._call_prune(arguments, caller, work))
         known = self._plain.get(method)
         if known is None:

@@ -49,13 +49,13 @@ from engine.usage.report import usage_report
 from engine.usage.source import UsageFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
     from zoneinfo import ZoneInfo
 
     from engine.api.control import EngineControl
     from engine.core.clock import Clock
-    from engine.core.models import DoctorReply, Finding, ForgetReply, PruneReply, RestoreReply
+    from engine.core.models import BackupReply, DoctorReply, Finding, ForgetReply, PruneReply, RestoreReply
     from engine.core.paths import Paths
     from engine.core.settings import Settings
     from engine.safekeeping import Safekeeping
@@ -386,16 +386,24 @@ class EngineApi:
         """
         self._outside.append(findings)
 
-    def doctor(self, *, fix: bool = False, deep: bool = False, work: Work | None = None) -> DoctorReply:
+    def doctor(
+        self,
+        *,
+        fix: bool = False,
+        deep: bool = False,
+        only: Collection[str] | None = None,
+        work: Work | None = None,
+    ) -> DoctorReply:
         """Look at everything, and with `fix` mend what can be mended. Answers even when the database is damaged.
 
         Args:
             fix: Mend.
             deep: Verify the whole archive instead of a sample.
+            only: Mend only the findings with these ids; None mends all.
             work: Progress and cancelling.
 
         Raises:
-            EngineError: There is no engine to mend with, or it was cancelled.
+            EngineError: There is no engine to mend with, no check has such an id, or it was cancelled.
         """
         work = work or Work(no_progress, threading.Event())
         return self._keeper.doctor(
@@ -404,8 +412,17 @@ class EngineApi:
             knowledge=self._vault_problems if self.knowledge.exists() else None,
             progress=work.progress,
             cancelled=work.cancelled,
+            only=only,
             outside=[each for findings in self._outside for each in findings()],
         )
+
+    def backup(self) -> BackupReply:
+        """Copy the index now, whatever is being written to it.
+
+        Raises:
+            EngineError: There is no engine, or the copy cannot be made.
+        """
+        return self._keeper.back_up()
 
     def _vault_problems(self) -> tuple[str, ...]:
         return vault_problems(self.knowledge.check())

@@ -187,6 +187,7 @@ _ALL: Final = (
     Operation("pause", {"seconds": {"type": "integer", "minimum": 1, "maximum": 31_536_000}}),
     Operation("resume"),
     Operation("doctor", {"fix": _flag(), "deep": _flag()}),
+    Operation("backup"),
     Operation("forget", {"session_id": _text()}, ("session_id",)),
     Operation("restore", {"session_id": _text(), "to": _text()}, ("session_id", "to")),
     Operation(

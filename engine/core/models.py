@@ -504,6 +504,16 @@ class ForgetReply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BackupReply:
+    """The copy of the index that `backup` made."""
+
+    file: str
+    bytes: int
+    kept: int
+    """Copies there are now, this one included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredFile:
     """One file that was written back."""
 

@@ -6,7 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from engine.core.errors import Cancelled, EngineError
+from engine.core.errors import Cancelled, EngineError, InvalidArgument
 from engine.core.models import DoctorReply, Finding
 from engine.maintenance.checks import Outcome
 from engine.maintenance.checks_around import AROUND_CHECKS
@@ -14,7 +14,7 @@ from engine.maintenance.checks_disk import DISK_CHECKS
 from engine.maintenance.checks_index import INDEX_CHECKS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from engine.maintenance.checks import Check, CheckUp, Step
 
@@ -51,23 +51,37 @@ def examine(checkup: CheckUp, step: Step, checks: Sequence[Check] = CHECKS) -> t
     return tuple(found)
 
 
-def doctor(checkup: CheckUp, *, fix: bool, step: Step, outside: Sequence[Finding] = ()) -> DoctorReply:
+def doctor(
+    checkup: CheckUp,
+    *,
+    fix: bool,
+    step: Step,
+    only: Collection[str] | None = None,
+    outside: Sequence[Finding] = (),
+) -> DoctorReply:
     """Return what was found, and what was mended.
 
     Args:
         checkup: What is looked at.
         fix: Mend what can be mended.
         step: Told how far it is.
+        only: Ids of the findings that are mended; None mends all. Every check is run all the same.
         outside: What others found that this room cannot look at (hotkey, tray).
 
     Raises:
+        InvalidArgument: No check has such an id.
         Cancelled: `step` said so between two checks or two steps of a fix.
     """
+    unknown = sorted(set(only or ()) - {check.id for check in CHECKS})
+    if unknown:
+        known = ", ".join(check.id for check in CHECKS)
+        raise InvalidArgument(f"The doctor has no check {unknown[0][:60]!r}", "", f"It knows: {known}.")
     found = examine(checkup, step)
     findings = {check.id: _finding(check, outcome) for check, outcome in found}
     note = None
     if fix:
-        note = _mend(checkup, found, findings, step)
+        chosen = [each for each in found if only is None or each[0].id in only]
+        note = _mend(checkup, chosen, findings, step)
     listed = sorted((*findings.values(), *outside), key=lambda each: _WORST_FIRST.index(each.severity))
     wrong = [each for each in listed if each.severity in ("error", "warning") and not each.fixed]
     if note is None and not fix and any(each.fix for each in wrong):

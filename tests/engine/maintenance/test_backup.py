@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.core.clock import FixedClock
+from engine.core.errors import EngineNotRunning
 from engine.maintenance.backup import KEPT, Backups
+from engine.service import open_reader
 from engine.store.backup import damage_of
 from engine.store.connection import open_writer
-from tests.engine.maintenance.conftest import History, found, session_id
+from tests.engine.maintenance.conftest import SETTINGS, History, found, session_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +43,26 @@ def test_a_start_without_a_migration_copies_nothing(history: History) -> None:
             pass
 
     assert Backups(history.paths.database, history.clock).all() == ()
+
+
+def test_a_copy_can_be_asked_for_and_says_where_it_is(history: History) -> None:
+    history.session(1, "quince", days_ago=3)
+    with history.engine() as engine:
+        reply = engine.api.call("backup", {})
+
+    (copy,) = Backups(history.paths.database, history.clock).all()
+    assert reply == {"file": str(copy), "bytes": copy.stat().st_size, "kept": 1}
+    assert damage_of(copy) == ()
+    kept = open_writer(copy)
+    assert kept.execute("SELECT count(*) FROM messages").fetchall() == [(4,)]
+    kept.close()
+
+
+def test_without_an_engine_no_copy_is_made(history: History) -> None:
+    with history.engine():
+        pass
+    with open_reader(history.paths, SETTINGS, history.clock) as api, pytest.raises(EngineNotRunning):
+        api.backup()
 
 
 def test_the_last_copies_are_kept(tmp_path: Path) -> None:

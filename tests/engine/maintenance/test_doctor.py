@@ -10,7 +10,7 @@ import pytest
 
 from engine.archive.places import Stored, place_of
 from engine.core.clock import SystemClock
-from engine.core.errors import Cancelled, EngineNotRunning
+from engine.core.errors import Cancelled, EngineNotRunning, InvalidArgument
 from engine.core.models import Finding
 from engine.core.settings import Settings
 from engine.maintenance.doctor import CHECKS
@@ -87,6 +87,29 @@ def test_words_that_are_missing_are_made_anew_after_a_backup(history: History) -
         assert len(list((history.paths.data / "backups").glob("index-*-fix.db"))) == 1
         assert examined(engine)["words"]["severity"] == "ok"
         assert found(engine, "medlar") == {session_id(2)}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_one_finding_can_be_mended_while_another_stays(history: History) -> None:
+    write_history(history)
+    with history.engine() as engine:
+        history.sql("DELETE FROM search WHERE rowid <= 5")
+        history.paths.data.chmod(0o755)
+        assert examined(engine)["permissions"]["severity"] == "warning"
+
+        reply = engine.api.call("doctor", {"fix": True, "only": ["permissions"]})
+        told = {each["id"]: each for each in reply["findings"]}
+
+        assert told["permissions"]["fixed"]
+        assert (told["words"]["severity"], "fixed" in told["words"]) == ("error", False)
+        assert "note" not in reply
+        after = examined(engine)
+        assert (after["permissions"]["severity"], after["words"]["severity"]) == ("ok", "error")
+
+
+def test_a_finding_that_no_check_makes_is_refused_with_those_there_are(history: History) -> None:
+    with history.engine() as engine, pytest.raises(InvalidArgument, match=r"no check 'hotkey'.*permissions"):
+        engine.api.doctor(fix=True, only=["hotkey"])
 
 
 def test_two_backups_are_kept(history: History) -> None:
