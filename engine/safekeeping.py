@@ -23,8 +23,10 @@ from engine.maintenance.prune import Pruner
 from engine.maintenance.removals import FILE_NAME, Removals
 from engine.maintenance.screen import Screen
 from engine.store import coverage, pruning, upkeep
+from engine.store.usage import UsageTables
 from engine.transcripts.discovery import identify
 from engine.transcripts.secret_shapes import RULES_VERSION
+from engine.usage.ledger import forget_sessions
 
 if TYPE_CHECKING:
     import threading
@@ -159,6 +161,7 @@ class Safekeeping:
             lambda: database_bytes(self._paths.database),
             lambda: shutil.disk_usage(self._paths.data).free,
             lambda: None if self._engine is None else self._engine.settle(),
+            lambda connection, sessions: forget_sessions(UsageTables(connection), sessions),
         )
 
     def _archive(self) -> Archiver:

@@ -122,6 +122,7 @@ class Pruner:
         database_bytes: Says how large the database is.
         free_bytes: Says how much space its disk has.
         settle: Waits until what was read before is written: it was not screened for what is taken out now.
+        forget_calls: Takes the API calls of sessions out; those that another session copied are counted there.
     """
 
     writer: StoreWriter
@@ -133,6 +134,7 @@ class Pruner:
     database_bytes: Callable[[], int]
     free_bytes: Callable[[], int]
     settle: Callable[[], None]
+    forget_calls: Callable[[Connection, Collection[int]], None]
 
     def apply(
         self,
@@ -194,7 +196,7 @@ class Pruner:
         self.archive.remove_sessions([session_id], files, forget=True)
 
         def take_out(connection: Connection) -> None:
-            UsageTables(connection).delete_sessions([session])
+            self.forget_calls(connection, [session])
             pruning.delete_sessions(connection, [session], forget=True)
 
         self.writer.write(take_out)

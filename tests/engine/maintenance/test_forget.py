@@ -10,6 +10,7 @@ from engine.core.errors import NotFound, StorageFailure
 from engine.maintenance.backup import Backups
 from engine.maintenance.removals import FILE_NAME, Removals
 from tests.engine.maintenance.conftest import History, found, session_id
+from tests.helpers.transcripts import TranscriptBuilder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +64,26 @@ def test_a_forgotten_session_never_comes_back(history: History) -> None:
         assert found(engine, MARKER) == set()
     assert not archive_holds(history, MARKER)
     assert history.traces(MARKER) == []
+
+
+def test_calls_that_a_fork_copied_from_a_forgotten_session_are_counted_for_the_fork(history: History) -> None:
+    original = history.session(1, "quince", days_ago=20)
+    fork = TranscriptBuilder(session_id(2), cwd=original.cwd, now=original.now, last_uuid=original.last_uuid)
+    fork.lines = [
+        {**line, "sessionId": session_id(2), "forkedFrom": {"sessionId": session_id(1), "messageUuid": line["uuid"]}}
+        for line in original.lines
+    ]
+    fork.answer("The medlar is ripe.")
+    fork.write(history.root)
+    with history.engine() as engine:
+        before = engine.api.call("get_usage", {"by": "session"})
+        assert {row["session_id"]: row["calls"] for row in before["rows"]} == {session_id(1): 2, session_id(2): 1}
+
+        engine.api.call("forget", {"session_id": session_id(1)})
+
+        after = engine.api.call("get_usage", {"by": "session"})
+        assert {row["session_id"]: row["calls"] for row in after["rows"]} == {session_id(2): 3}
+        assert after["totals"] == before["totals"]
 
 
 def test_a_database_set_aside_that_holds_it_goes_too(history: History) -> None:
