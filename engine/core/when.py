@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_AGO = re.compile(r"(?P<count>\d{1,5})\s*(?P<unit>h|d|w|hours?|days?|weeks?)")
+_AGO = re.compile(r"(?P<count>0*[1-9]\d{0,4})\s*(?P<unit>h|d|w|hours?|days?|weeks?)")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _JOINED = re.compile(r"(?<=[a-z])[-_](?=[a-z])")
 """`last_week` and `last-week` are `last week`."""
-
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +68,30 @@ def iso(ms: int | None, zone: ZoneInfo) -> str | None:
     """Return an ISO timestamp with the local offset, to the second."""
     if ms is None:
         return None
-    return datetime.fromtimestamp(ms / 1000, zone).isoformat(timespec="seconds")
+    return _local(ms, zone).isoformat(timespec="seconds")
 
 
 def local_day(ms: int, zone: ZoneInfo) -> date:
     """Return the local date of a moment."""
-    return datetime.fromtimestamp(ms / 1000, zone).date()
+    return _local(ms, zone).date()
+
+
+def _local(ms: int, zone: ZoneInfo) -> datetime:
+    moment = _EPOCH + timedelta(milliseconds=ms)
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:  # year 1 of a writer with an unset clock, west of Greenwich: it has no local time
+        return moment
 
 
 def start_of_day(day: date, zone: ZoneInfo) -> int:
     """Return the first millisecond of a local day."""
     return int(datetime.combine(day, time.min, zone).timestamp() * 1000)
+
+
+def end_of_day(day: date, zone: ZoneInfo) -> int | None:
+    """Return the first millisecond after a local day; none for the last day there is (9999-12-31), which is open."""
+    return None if day == date.max else start_of_day(day + timedelta(days=1), zone)
 
 
 def _span_of_words(when: str, now: datetime, zone: ZoneInfo) -> TimeSpan:
@@ -120,27 +132,30 @@ def _span_of_words(when: str, now: datetime, zone: ZoneInfo) -> TimeSpan:
 
 
 def _days(first: date, last: date, zone: ZoneInfo) -> TimeSpan:
-    return TimeSpan(start_of_day(first, zone), start_of_day(last + timedelta(days=1), zone))
+    return TimeSpan(start_of_day(first, zone), end_of_day(last, zone))
 
 
-def _first_ms(text: str, zone: ZoneInfo, name: str) -> int:
-    if _DATE.fullmatch(text.strip()):
-        return start_of_day(_date(text, name), zone)
-    return _moment_ms(text, zone, name)
+def _first_ms(text: str, zone: ZoneInfo, name: str) -> int | None:
+    day = _bare_date(text)
+    if day == date.min:
+        return None  # which begins in no year at all east of Greenwich
+    return _moment_ms(text, zone, name) if day is None else start_of_day(day, zone)
 
 
-def _end_ms(text: str, zone: ZoneInfo, name: str) -> int:
-    if _DATE.fullmatch(text.strip()):
-        return start_of_day(_date(text, name) + timedelta(days=1), zone)
+def _end_ms(text: str, zone: ZoneInfo, name: str) -> int | None:
+    day = _bare_date(text)
+    if day is not None:
+        return end_of_day(day, zone)
     # A timestamp to the second means that whole second.
     return _moment_ms(text, zone, name) + (1 if "." in text else 1000)
 
 
-def _date(text: str, name: str) -> date:
+def _bare_date(text: str) -> date | None:
+    """Return a date that has no time with it, in any of ISO 8601's spellings."""
     try:
         return date.fromisoformat(text.strip())
-    except ValueError as exc:
-        raise _not_a_date(text, name) from exc
+    except ValueError:
+        return None
 
 
 def _moment_ms(text: str, zone: ZoneInfo, name: str) -> int:

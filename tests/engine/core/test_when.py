@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.core.errors import InvalidArgument
-from engine.core.when import TimeSpan, iso, resolve
+from engine.core.when import TimeSpan, iso, local_day, resolve
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TOKYO = ZoneInfo("Asia/Tokyo")
@@ -100,7 +102,7 @@ def test_the_last_second_of_a_range_is_inside() -> None:
     assert hours(found) * 3600 == 1
 
 
-@pytest.mark.parametrize("nonsense", ["soon", "", "tomorrow", "99999999d", "-1d", "0x7d", "next week"])
+@pytest.mark.parametrize("nonsense", ["soon", "", "tomorrow", "99999999d", "-1d", "0x7d", "0d", "00h", "next week"])
 def test_words_that_are_not_understood_are_refused_with_the_words_that_are(nonsense: str) -> None:
     with pytest.raises(InvalidArgument, match="yesterday"):
         span(BERLIN, "2026-05-13T15:00:00", when=nonsense)
@@ -120,3 +122,41 @@ def test_a_range_that_ends_before_it_begins_is_refused() -> None:
 def test_when_and_dates_name_the_same_thing_twice() -> None:
     with pytest.raises(InvalidArgument, match="combined"):
         span(BERLIN, "2026-05-13T15:00:00", when="today", date_to="2026-05-01")
+
+
+@pytest.mark.parametrize("zone", (*ZONES, ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Etc/GMT+12")), ids=str)
+def test_the_first_and_the_last_date_there_are_leave_that_end_open(zone: ZoneInfo) -> None:
+    assert span(zone, "2026-05-13T15:00:00", date_from="0001-01-01", date_to="9999-12-31") == TimeSpan()
+    found = span(zone, "2026-05-13T15:00:00", date_from="0001-01-02", date_to="9999-12-30")
+    first, after = local(found, zone)
+    assert first is not None
+    assert first.startswith("0001-01-02T00:00:00")
+    assert after is not None
+    assert after.startswith("9999-12-31T00:00:00")
+
+
+@pytest.mark.parametrize("spelling", ["20260302", "2026-W10-1", " 2026-03-02 "])
+def test_a_date_means_its_whole_day_however_it_is_spelt(spelling: str) -> None:
+    usual = span(BERLIN, "2026-05-13T15:00:00", date_from="2026-03-02", date_to="2026-03-02")
+
+    assert span(BERLIN, "2026-05-13T15:00:00", date_from=spelling, date_to=spelling) == usual
+
+
+@given(st.datetimes(timezones=st.just(UTC)), st.sampled_from(ZONES))
+def test_any_moment_has_a_timestamp_and_a_day(moment: datetime, zone: ZoneInfo) -> None:
+    ms = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+    told = iso(ms, zone)
+
+    assert told is not None
+    assert datetime.fromisoformat(told) == moment.replace(microsecond=0)
+    assert local_day(ms, zone) == datetime.fromisoformat(told).date()
+
+
+@given(st.dates(), st.dates(), st.sampled_from(ZONES))
+def test_any_two_dates_are_a_range_or_refused_in_words(first: date, last: date, zone: ZoneInfo) -> None:
+    asked = {"date_from": first.isoformat(), "date_to": last.isoformat()}
+    if last < first:
+        with pytest.raises(InvalidArgument, match="earlier"):
+            span(zone, "2026-05-13T15:00:00", **asked)
+    else:
+        local(span(zone, "2026-05-13T15:00:00", **asked), zone)
