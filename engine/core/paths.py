@@ -133,3 +133,22 @@ class Paths(NamedTuple):
         for private in (self.data, self.run, self.socket_file.parent):
             if os.name == "posix" and private.stat().st_mode & 0o777 != 0o700:
                 private.chmod(0o700)
+
+
+def lasting_folder(executable: Path) -> Path:
+    """Return the folder to start bundled programs from, by a path that the next update does not change.
+
+    Windows and macOS replace the programs in their place. On Linux each version has a folder of its own, and the link
+    `current` beside them leads to the one that was installed last (packaging/linux/install.sh).
+
+    Args:
+        executable: A bundled program, links resolved.
+    """
+    current = executable.parent.parent / "current"
+    if (
+        current.is_symlink()
+        and (current / executable.name).is_file()
+        and current.resolve().parent == current.parent.resolve()
+    ):
+        return current
+    return executable.parent

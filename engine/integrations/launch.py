@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.errors import ConfigurationRefused
+from engine.core.paths import lasting_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +84,7 @@ def server_command(installation: Installation, paths: Paths) -> ServerCommand:
         # The AppImage's own mount point changes with each start; the file itself stays.
         return ServerCommand(str(installation.appimage), ("mcp",), env)
     name = f"{SHIM}.exe" if installation.windows else SHIM
-    folders = (installation.executable.parent,) if installation.frozen else installation.scripts
+    folders = (lasting_folder(installation.executable),) if installation.frozen else installation.scripts
     for folder in folders:
         script = folder / name
         if script.is_file():

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.core.paths import lasting_folder
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -72,17 +74,21 @@ def engine_commands(
         executable: Our own; `sys.executable` when not given.
     """
     executable = executable or sys.executable
+    app: list[str] | None = None
     if getattr(sys, "frozen", False) if frozen is None else frozen:
         beside = Path(executable)
-        start = [str(beside.with_name("backscroll" + beside.suffix))]
+        folder = lasting_folder(beside)
+        start = [str(folder / f"backscroll{beside.suffix}")]
         desktop = desktop is not False
+        if beside.suffix:  # Windows opens a console for a program of the command line, and none for this one
+            app = [str(folder / f"BackscrollTray{beside.suffix}")]
     else:
         # -P: we are started in the folder of somebody's project, which may well have a folder called `engine`.
         start = [executable, "-P", "-m", "engine"]
         desktop = display and (_desktop_installed() if desktop is None else desktop)
     commands = [[*start, "serve", "--on-demand"]]
     if display and desktop:
-        commands.insert(0, [*start, "run", "--background"])
+        commands.insert(0, [*(app or start), "run", "--background"])
     return commands
 
 

@@ -68,15 +68,40 @@ def test_where_there_is_a_display_the_tray_comes_first_and_the_engine_alone_behi
 
 
 @pytest.mark.parametrize(
-    ("executable", "expected"),
-    [("/opt/b/backscroll-mcp", "/opt/b/backscroll"), ("/opt/b/backscroll-mcp.exe", "/opt/b/backscroll.exe")],
+    ("executable", "app", "engine"),
+    [
+        ("/opt/b/backscroll-mcp", "/opt/b/backscroll", "/opt/b/backscroll"),
+        ("/opt/b/backscroll-mcp.exe", "/opt/b/BackscrollTray.exe", "/opt/b/backscroll.exe"),
+    ],
 )
-def test_a_bundled_shim_starts_the_app_beside_it(executable: str, expected: str) -> None:
+def test_a_bundled_shim_starts_the_app_beside_it(executable: str, app: str, engine: str) -> None:
     commands = engine_commands(display=True, frozen=True, executable=executable)
-    assert commands == [
-        [str(Path(expected)), "run", "--background"],
-        [str(Path(expected)), "serve", "--on-demand"],
-    ]
+    assert commands == [[str(Path(app)), "run", "--background"], [str(Path(engine)), "serve", "--on-demand"]]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows replaces the programs in their place")
+class TestVersionsSideBySide:
+    @pytest.fixture
+    def versions(self, tmp_path: Path) -> Path:
+        for name in ("installed/1.0", "installed/1.1", "elsewhere"):
+            (tmp_path / name).mkdir(parents=True)
+            for program in ("backscroll", "backscroll-mcp"):
+                (tmp_path / name / program).touch()
+        return tmp_path / "installed"
+
+    @pytest.mark.parametrize("running", ["1.0", "1.1"])
+    def test_the_one_installed_last_is_started_by_a_path_that_stays(self, versions: Path, running: str) -> None:
+        (versions / "current").symlink_to("1.1")
+        commands = engine_commands(display=False, frozen=True, executable=str(versions / running / "backscroll-mcp"))
+        assert commands == [[str(versions / "current" / "backscroll"), "serve", "--on-demand"]]
+
+    @pytest.mark.parametrize("link", [None, "gone", "../elsewhere"])
+    def test_a_copy_that_was_only_unpacked_starts_what_lies_beside_it(self, versions: Path, link: str | None) -> None:
+        if link is not None:
+            (versions / "current").symlink_to(link)
+        executable = versions / "1.0" / "backscroll-mcp"
+        commands = engine_commands(display=False, frozen=True, executable=str(executable))
+        assert commands == [[str(executable.with_name("backscroll")), "serve", "--on-demand"]]
 
 
 def test_the_engine_does_not_inherit_which_session_started_it(tmp_path: Path) -> None:
