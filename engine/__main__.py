@@ -19,6 +19,10 @@ def main() -> int:
         from engine.embed.worker import main as embed  # noqa: PLC0415 - see above
 
         return embed(sys.argv[2:])
+    if sys.argv[1:2] == ["record-catalogue"]:  # as above, for what the shim answers (engine/mcp/recorder.py)
+        from engine.mcp.shim_catalogue import main as record  # noqa: PLC0415 - see above
+
+        return record(sys.argv[2:])
     from engine.cli.app import main as command_line  # noqa: PLC0415 - see above
 
     return command_line(sys.argv[1:])

@@ -71,6 +71,8 @@ if TYPE_CHECKING:
     from engine.ipc.protocol import JsonObject, JsonValue
     from engine.ipc.server import IpcServer
     from engine.ipc.session import Client, Session
+    from engine.mcp.late import LateSessions
+    from engine.mcp.recorder import CatalogueRecorder
     from engine.mcp.session import McpSessions
     from engine.store.batches import BatchResult
 
@@ -181,7 +183,8 @@ class Engine:
         )
         self._workers: list[Worker] = []
         self._queries: ThreadPoolExecutor | None = None
-        self._sessions: McpSessions | None = None
+        self._sessions: LateSessions | None = None
+        self._recorder: CatalogueRecorder | None = None
         self._server: IpcServer | None = None
         self._job: Job | None = None
         self._jobs = 0
@@ -255,6 +258,8 @@ class Engine:
             late += self._server.stop()
         if self._sessions is not None and not self._sessions.stop():
             late.append("engine-loop")
+        if self._recorder is not None and not self._recorder.stop():
+            late.append("engine-catalogue")
         if self._queries is not None:
             self._queries.shutdown(wait=True, cancel_futures=True)
         for worker in self._workers:
@@ -349,15 +354,13 @@ class Engine:
 
     def _open_door(self) -> None:
         from engine.ipc.server import IpcServer  # noqa: PLC0415 - one-shot runs need no socket and no MCP
-        from engine.mcp.catalogue import Catalogue  # noqa: PLC0415 - `import mcp` takes 0.7 s
-        from engine.mcp.session import McpSessions  # noqa: PLC0415 - as above
-        from engine.mcp.shim_catalogue import write_catalogues  # noqa: PLC0415 - as above
+        from engine.mcp.late import LateSessions  # noqa: PLC0415 - as above
+        from engine.mcp.recorder import CatalogueRecorder  # noqa: PLC0415 - as above
 
         self._queries = ThreadPoolExecutor(QUERY_THREADS, thread_name_prefix="engine-query")
-        catalogue = Catalogue(self.api.methods)
-        self._sessions = McpSessions(self.api, catalogue, version=__version__, queries=self._queries)
-        self._sessions.start()
-        write_catalogues(self.paths, self._sessions)
+        self._sessions = LateSessions(self._make_sessions)
+        self._recorder = CatalogueRecorder(self.paths)
+        self._recorder.start()
         self._server = IpcServer(
             self.paths,
             version=__version__,
@@ -366,6 +369,14 @@ class Engine:
             state=lambda: self._state.value,
         )
         self._server.start()
+
+    def _make_sessions(self) -> McpSessions:
+        from engine.mcp.catalogue import Catalogue  # noqa: PLC0415 - `import mcp` takes 0.7 s and 54 MB
+        from engine.mcp.session import McpSessions  # noqa: PLC0415 - as above
+
+        if self._queries is None:
+            raise AssertionError("sessions are served through the open door only")
+        return McpSessions(self.api, Catalogue(self.api.methods), version=__version__, queries=self._queries)
 
     def _serve_session(self, session: Session) -> None:
         if self._sessions is not None:

@@ -7,7 +7,7 @@ to say what it offers, and never come back to one that did not.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
 
 from engine.ipc.jsonrpc import UNSUPPORTED_PROTOCOL_VERSION, decode, error_reply, result_reply
 
@@ -37,6 +37,8 @@ class Catalogue(TypedDict):
     """`initialize` (its result without `protocolVersion`), `tools/list`, `prompts/list`."""
     modern: dict[str, JsonObject]
     """`server/discover` (with `supportedVersions`), `tools/list`, `prompts/list`."""
+    made_from: NotRequired[str]
+    """By which an engine knows whether the file is its own (`engine/mcp/recorder.py`)."""
 
 
 class Answer(TypedDict):

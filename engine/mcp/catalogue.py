@@ -40,7 +40,7 @@ ALWAYS_LOADED: Final = frozenset({"hybrid_search", "get_context"})
 """Tools that Claude Code keeps in view; it defers the others until it looks for them (interface.md)."""
 
 _KNOWLEDGE: Final = "knowledge_"
-_BOUNDS: Final = frozenset({"minimum", "maximum", "minItems", "maxItems"})
+_SAID_WHEN_WRONG: Final = frozenset({"minimum", "maximum", "minItems", "maxItems", "examples"})
 _SAID_ONCE: Final = frozenset({"description", "default"})
 
 
@@ -142,8 +142,8 @@ def _shortened(schema: Mapping[str, Any], said: set[tuple[str, str, str]]) -> di
     """Return a schema without what a reader can do without.
 
     What several tools say alike about an argument of one name (its description, values, default) stands at the first
-    of them only, which is `hybrid_search`, always in view, where it has the argument. Bounds are left out: a number
-    outside of them is answered with the number that is inside. So is the inside of an object that has a description:
+    of them only, which is `hybrid_search`, always in view, where it has the argument. Bounds and examples are left
+    out: a number outside of the bounds is answered with the number that is inside. So is the inside of an object that has a description:
     that says its keys, and a wrong key is answered with the right one.
     """
     if schema.get("type") == "object" and "description" in schema:
@@ -157,7 +157,7 @@ def _shortened(schema: Mapping[str, Any], said: set[tuple[str, str, str]]) -> di
             }
         elif key == "items":
             shown[key] = _shortened(cast("Mapping[str, Any]", value), said)
-        elif key not in _BOUNDS:
+        elif key not in _SAID_WHEN_WRONG:
             shown[key] = value
     return shown
 

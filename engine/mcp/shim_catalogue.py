@@ -1,53 +1,69 @@
 """Writes what the shim answers while no engine runs: the very results this engine's server gives, for each toolset.
 
 The server is asked over a session like any other, once in each era of the protocol, and its results are kept; so the
-file cannot say anything else than the engine would.
+file cannot say anything else than the engine would. As a program (`recorder.py` starts it) it writes the files it is
+given, in the order of `TOOLSETS`.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 
+from engine import __version__
 from engine.core.files import write_atomically
 from engine.core.models import Caller
 from engine.ipc.catalogue import Catalogue
 from engine.ipc.protocol import TOOLSETS
+from engine.mcp.recorder import made_from, whole_catalogue
+from engine.mcp.session import McpSessions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from engine.core.paths import Paths
     from engine.ipc.protocol import Toolset
-    from engine.mcp.session import McpSessions
 
 _LISTS: Final = ("tools/list", "prompts/list")
 _CLIENT: Final = {"name": "backscroll-catalogue", "version": "1"}
 
 
-def write_catalogues(paths: Paths, sessions: McpSessions) -> None:
-    """Write the file of every toolset; one that says the same already is left alone.
+def main(argv: Sequence[str]) -> int:
+    """Write the file of every toolset and return an exit code; one that says the same already is left alone.
 
     Args:
-        paths: The installation; its state folder exists.
-        sessions: Started.
+        argv: The files, in the order of `TOOLSETS`.
 
     Raises:
         OSError: A file cannot be written.
     """
-    for toolset in TOOLSETS:
-        file = paths.catalogue_file(toolset)
-        content = json.dumps(record(sessions, toolset), ensure_ascii=False).encode("utf-8")
-        if not file.is_file() or file.read_bytes() != content:
-            write_atomically(file, content)
+    with ThreadPoolExecutor(1) as queries:
+        sessions = McpSessions(_NoHistory(), whole_catalogue(), version=__version__, queries=queries)
+        sessions.start()
+        try:
+            for toolset, name in zip(TOOLSETS, argv, strict=True):
+                file = Path(name)
+                content = json.dumps(record(sessions, toolset), ensure_ascii=False).encode("utf-8")
+                if not file.is_file() or file.read_bytes() != content:
+                    write_atomically(file, content)
+        finally:
+            sessions.stop()
+    return 0
 
 
 def record(sessions: McpSessions, toolset: Toolset) -> Catalogue:
-    """Return what a server of this toolset answers to the requests that need no history."""
+    """Return what a server of this toolset answers to the requests that need no history.
+
+    Args:
+        sessions: Started, of `whole_catalogue`.
+        toolset: Of the server.
+    """
     initialize = {"protocolVersion": LATEST_HANDSHAKE_VERSION, "capabilities": {}, "clientInfo": _CLIENT}
     handshake = _ask(sessions, toolset, {"initialize": initialize, **dict.fromkeys(_LISTS)})
     envelope: dict[str, Any] = {
@@ -60,6 +76,7 @@ def record(sessions: McpSessions, toolset: Toolset) -> Catalogue:
         protocolVersions=list(HANDSHAKE_PROTOCOL_VERSIONS),
         handshake=handshake,
         modern=modern,
+        made_from=made_from(whole_catalogue(), toolset),
     )
 
 
@@ -69,6 +86,18 @@ def _ask(
     wire = _Questions(requests)
     sessions.serve(wire, caller=Caller(), toolset=toolset)
     return {method: wire.results[method] for method in requests}
+
+
+class _NoHistory:
+    """The front door that a server needs, and that no list asks."""
+
+    def call(self, method: str, arguments: Mapping[str, Any], **_about: object) -> dict[str, Any]:  # noqa: ARG002 - the front door's signature
+        """Refuse.
+
+        Raises:
+            AssertionError: Always.
+        """
+        raise AssertionError(f"a catalogue is made without a history, and {method} asks for one")
 
 
 class _Questions:
@@ -92,3 +121,7 @@ class _Questions:
 
     def close(self) -> None:
         """Do nothing: the client leaves by itself."""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
