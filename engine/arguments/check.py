@@ -136,12 +136,12 @@ class _Check:
             raise InvalidArgument(f"{label} must not be null", hint=leave if optional else give)
         if isinstance(value, float) and wanted == "integer" and value.is_integer():
             value = int(value)  # JSON has one kind of number, and some writers put 10 as 10.0
-        if wanted is not None and not _IS[wanted](value):
-            kind = _WANTED[wanted]
-            raise InvalidArgument(f"{label} must be {kind}", _sent(value), _repair(name, value, schema))
         values = schema.get("enum")
         if values is not None and value not in values:
             self._not_among(name, label, value, values)
+        if wanted is not None and not _IS[wanted](value):
+            kind = _WANTED[wanted]
+            raise InvalidArgument(f"{label} must be {kind}", _sent(value), _repair(name, value, schema))
         if isinstance(value, str):
             self._text(name, label, value, schema, optional=optional)
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -196,13 +196,24 @@ class _Check:
         raise InvalidArgument(f"{tool} has no argument {_shown(name)}{place}", message, hint, candidates=near)
 
     def _not_among(self, name: str, label: str, value: Any, values: list[str]) -> None:
-        near = nearest(value, tuple(values)) if isinstance(value, str) else ()
+        near = _among(value, values)
         raise InvalidArgument(
             f"{label} must be one of {', '.join(values)}",
             _sent(value),
             f"Call again with {_pair(name, near[0])}." if near else "Call again with one of these.",
             candidates=near or tuple(values),
         )
+
+
+def _among(value: Any, values: list[str]) -> tuple[str, ...]:
+    """Return which of the values something that is none of them was surely meant as."""
+    match value:
+        case [str() as only]:
+            return (only,) if only in values else nearest(only, tuple(values))
+        case str():
+            return (value,) if value in values else nearest(value, tuple(values))
+        case _:
+            return ()
 
 
 def _wanted(schema: Schema) -> str | None:
@@ -236,9 +247,7 @@ def _converted(value: Any, schema: Schema) -> Any:
     match schema.get("type"), value:
         case "integer", str() | float():
             better = _whole(value, schema)
-        case "string", bool():
-            better = str(value).lower()
-        case "string", int() | float():
+        case "string", bool() | int() | float() if "examples" not in schema:
             better = _shown(value)
         case "string", [str() as only]:
             better = only
@@ -247,7 +256,8 @@ def _converted(value: Any, schema: Schema) -> Any:
         case "boolean", 0 | 1:
             better = bool(value)
         case "array", str():
-            better = [value]
+            values = cast("list[str] | None", schema.get("items", {}).get("enum"))
+            better = list(_among(value, values)[:1]) or None if values else [value]
         case _:
             pass
     return better
@@ -272,7 +282,11 @@ def _example_value(schema: Schema) -> Any:
         return schema["default"]
     if schema.get("enum"):
         return schema["enum"][0]
-    examples: dict[str, Any] = {"integer": schema.get("minimum", 10), "number": 1, "boolean": True, "array": ["…"]}
+    if "examples" in schema:
+        return schema["examples"][0]
+    if schema.get("type") == "array":
+        return [_example_value(schema.get("items", {}))]
+    examples: dict[str, Any] = {"integer": schema.get("minimum", 10), "number": 1, "boolean": True}
     return examples.get(str(schema.get("type")), {} if schema.get("type") == "object" else "…")
 
 

@@ -88,9 +88,9 @@ _READ: Final[Schema] = {
 _ROLE: Final = _choice(*Role)
 _PROJECT: Final = _text('Part of its path; "." is this repository.')
 _DATES: Final[Mapping[str, Schema]] = {
-    "when": _text("today, last week, 7d, 24h, monday…"),
-    "date_from": _text("YYYY-MM-DD or ISO time."),
-    "date_to": _text("Inclusive."),
+    "when": {**_text("today, last week, 7d, 24h, monday…"), "examples": ["today"]},
+    "date_from": {**_text("YYYY-MM-DD or ISO time."), "examples": ["2026-03-01"]},
+    "date_to": {**_text("Inclusive."), "examples": ["2026-03-01"]},
 }
 _PAGE: Final[Mapping[str, Schema]] = {"limit": _LIMIT, "offset": _OFFSET}
 _LONG_PAGE: Final[Mapping[str, Schema]] = {"limit": {**_LIMIT, "default": 50}, "offset": _OFFSET}

@@ -142,9 +142,9 @@ def _shortened(schema: Mapping[str, Any], said: set[tuple[str, str, str]]) -> di
     """Return a schema without what a reader can do without.
 
     What several tools say alike about an argument of one name (its description, values, default) stands at the first
-    of them only, which is `hybrid_search`, always in view, where it has the argument. Bounds and examples are left
-    out: a number outside of the bounds is answered with the number that is inside. So is the inside of an object that has a description:
-    that says its keys, and a wrong key is answered with the right one.
+    of them only, which is `hybrid_search`, always in view, where it has the argument. Bounds and examples are left out:
+    a number outside of the bounds is answered with the number that is inside. So is the inside of an object that has a
+    description: that says its keys, and a wrong key is answered with the right one.
     """
     if schema.get("type") == "object" and "description" in schema:
         return {"type": "object", "description": schema["description"]}

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import example, given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine.arguments import LIMIT_CAP, MAX_TOKENS_CAP, OPERATIONS, QUERY_CAP, Operation, validate
 from engine.core.errors import InvalidArgument
+from engine.core.when import resolve
 
 SEARCHES = ("keyword_search", "semantic_search", "hybrid_search")
 ID = "0b6a8f52-3f1e-4c1b-9d57-aa53c2d9e001"
@@ -293,6 +296,45 @@ def test_known_names_with_any_value_are_either_taken_or_refused_in_words(method:
 
     assert len(words) < 2_000
     assert set(taken or {}) <= set(OPERATIONS[method].properties)
+
+
+WRONG: tuple[Any, ...] = (None, True, 0, -1, 3.5, 10**12, "", "usre", "tool_usr", [], ["user"], {}, {"a": 1})
+NEEDED: dict[str, dict[str, Any]] = {
+    "get_context": {"before": 1},
+    "prune": {"older_than_days": 90},
+    "restore": {"session_id": ID, "to": "here"},
+}
+PAIR = re.compile(r'Call again with ("[a-z_A-Z]+": (?:(?!, or with ).)+)\.$', re.DOTALL)
+
+
+@pytest.mark.parametrize("method", sorted(OPERATIONS))
+def test_what_a_refusal_tells_to_send_is_taken(method: str) -> None:
+    """Each wrong value of each argument: the pair that its error names makes a call that is not refused for it."""
+    operation, told_pairs = OPERATIONS[method], 0
+    base = dict.fromkeys(operation.required, ID) | NEEDED.get(method, {})
+    for name in operation.properties:
+        for value in WRONG:
+            error = outcome(method, {**base, name: value})[1]
+            told = PAIR.search(error)
+            if told is None:
+                continue
+            pair = json.loads(f"{{{told[1]}}}")
+            assert list(pair) == [name], error
+            told_pairs += 1
+            again = outcome(method, {**base, **pair})[1]
+            assert f"{name} " not in again.partition(".")[0], f"{error} -> {again}"
+            if name in ("when", "date_from", "date_to") and value != ["user"]:
+                period = {"when": None, "date_from": None, "date_to": None, **pair}
+                resolve(**period, zone=ZoneInfo("UTC"), now_s=0.0)
+    assert bool(told_pairs) == bool(operation.properties)
+
+
+@pytest.mark.parametrize("value", [True, 7, [], {}, "usr", ["user"]])
+def test_a_value_of_no_enumeration_is_answered_with_it_whatever_its_type(value: object) -> None:
+    error = refusal("hybrid_search", {"query": "x", "role": value})
+
+    assert str(error).startswith("role must be one of user, assistant, tool, injected, summary. You sent ")
+    assert ('Call again with "role": "user".' in str(error)) == (value in ("usr", ["user"]))
 
 
 def test_no_library_is_named_in_an_error() -> None:
