@@ -80,7 +80,7 @@ def main(argv: Sequence[str]) -> int:
     QGuiApplication.setDesktopFileName("backscroll")
     application = QApplication(["backscroll"])
     application.setApplicationName("backscroll")
-    application.setApplicationDisplayName(words.APP)
+    application.setApplicationDisplayName(words.shared.APP)
     application.setStyle("Fusion")
     application.setWindowIcon(app_icon())
     application.setQuitOnLastWindowClosed(False)
@@ -236,7 +236,7 @@ class App(QObject):
 
     def _say_no_tray(self) -> None:
         if not self.window.remembered.no_tray_said:
-            self.window.say_notice(words.NO_TRAY)
+            self.window.say_notice(words.tray.NO_TRAY)
             self.window.remember(replace(self.window.remembered, no_tray_said=True))
 
     # The engine ----------------------------------------------------------------------------------------------------

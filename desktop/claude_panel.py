@@ -29,13 +29,13 @@ class ClaudePanel(QWidget):
         super().__init__()
         self._services = services
         self._short = short
-        self.state = label(words.CLAUDE_UNKNOWN, wrap=True)
+        self.state = label(words.claude.UNKNOWN, wrap=True)
         self.detail = label(kind="faint", wrap=True)
         self.said = label(kind="muted", wrap=True)
-        self.connect_button = button(words.CONNECT, lambda: self._do(services.claude.connect), "primary")
-        self.disconnect_button = button(words.DISCONNECT, lambda: self._do(services.claude.disconnect))
-        self.allow = button(words.ALLOW_READS, lambda: self._do(services.claude.allow_reading))
-        self.keep = button(words.KEEP_LONG, lambda: self._do(services.claude.keep_transcripts))
+        self.connect_button = button(words.claude.CONNECT, lambda: self._do(services.claude.connect), "primary")
+        self.disconnect_button = button(words.claude.DISCONNECT, lambda: self._do(services.claude.disconnect))
+        self.allow = button(words.claude.ALLOW_READS, lambda: self._do(services.claude.allow_reading))
+        self.keep = button(words.claude.KEEP_LONG, lambda: self._do(services.claude.keep_transcripts))
         row = QHBoxLayout()
         row.addWidget(self.connect_button)
         row.addWidget(self.disconnect_button)
@@ -44,7 +44,7 @@ class ClaudePanel(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(8)
         if not short:
-            box.addWidget(label(words.CLAUDE_WHAT, "muted", wrap=True))
+            box.addWidget(label(words.claude.WHAT, "muted", wrap=True))
         for each in (self.state, self.detail):
             box.addWidget(each)
         box.addLayout(row)
@@ -69,19 +69,19 @@ class ClaudePanel(QWidget):
 
     def _show(self, connection: Connection) -> None:
         state = connection.state
-        self.state.setText(words.CLAUDE_STATES[state])
+        self.state.setText(words.claude.STATES[state])
         set_kind(self.state, "good" if state == "connected" else "bad" if state == "unreadable" else "")
         lines = [each.problem or "" for each in connection.registrations]
         lines += [shown.one_line(each.command or "", 200) for each in connection.registrations if state == "other_path"]
         days = min((each.retention_days for each in connection.registrations), default=30)
         if not self._short and state != "unreadable":
-            lines.append(words.kept_days(days))
+            lines.append(words.claude.kept_days(days))
             if any(each.allowed for each in connection.registrations):
-                lines.append(words.ALLOWED)
+                lines.append(words.claude.ALLOWED)
         text = "\n".join(line for line in lines if line)
         self.detail.setText(text)
         self.detail.setVisible(bool(text))
-        self.connect_button.setText(words.RECONNECT if state == "other_path" else words.CONNECT)
+        self.connect_button.setText(words.claude.RECONNECT if state == "other_path" else words.claude.CONNECT)
         self.connect_button.setVisible(state in {"not_connected", "other_path"})
         self.disconnect_button.setVisible(state == "connected" and not self._short)
         is_connected = state == "connected"
@@ -120,11 +120,11 @@ class ConnectWindow(PlainWindow):
     """The panel as a window."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.CLAUDE_TITLE, QSize(520, 330))
+        super().__init__(words.claude.TITLE, QSize(520, 330))
         self.panel = ClaudePanel(services)
         box = QVBoxLayout(self)
         box.setContentsMargins(24, 20, 24, 20)
         box.setSpacing(10)
-        box.addWidget(heading(words.CLAUDE_TITLE, services.theme.font(1.25, bold=True)))
+        box.addWidget(heading(words.claude.TITLE, services.theme.font(1.25, bold=True)))
         box.addWidget(self.panel)
         box.addStretch(1)

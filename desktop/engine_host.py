@@ -144,21 +144,21 @@ class EngineHost(QObject):
             except EngineAlreadyRunning:
                 if waited >= TAKE_OVER_S or self._ending.is_set():
                     raise EngineAlreadyRunning(
-                        words.OTHER_RUNS_TITLE, words.OTHER_RUNS_MESSAGE, words.OTHER_RUNS_HINT
+                        words.engine.OTHER_RUNS_TITLE, words.engine.OTHER_RUNS_MESSAGE, words.engine.OTHER_RUNS_HINT
                     ) from None
                 if ask(self._paths, "hand_over") is Owner.APP:
-                    raise AnotherAppRuns(words.OTHER_RUNS_TITLE) from None
+                    raise AnotherAppRuns(words.engine.OTHER_RUNS_TITLE) from None
                 self._ending.wait(RETRY_S)
                 waited += RETRY_S
                 continue
             except OSError as error:
                 place = error.filename or self._paths.data
-                raise StorageFailure(words.NO_START, f"{place}: {error.strerror or error}.") from error
+                raise StorageFailure(words.engine.NO_START, f"{place}: {error.strerror or error}.") from error
             self._undo_log = configure_logging(self._paths)
             # Set here and not on the main thread, so that an end in between finds it.
             self.engine = engine
             return engine
-        raise EngineStopping(words.QUITTING)
+        raise EngineStopping(words.engine.QUITTING)
 
     def _stop(self) -> None:
         """Runs in the background."""

@@ -51,7 +51,7 @@ def trouble_of(error: BaseException) -> Trouble:
     """Return an error in words."""
     if isinstance(error, EngineError):
         return Trouble(error.title, error.message, error.hint)
-    return Trouble(words.BUG_TITLE, words.BUG_MESSAGE, words.BUG_HINT, details_of(error))
+    return Trouble(words.trouble.BUG_TITLE, words.trouble.BUG_MESSAGE, words.trouble.BUG_HINT, details_of(error))
 
 
 def details_of(error: BaseException) -> str:

@@ -25,6 +25,9 @@ _UNSEEN = re.compile(
 
 _REPLACED = {"\u2028": "\n", "\u2029": "\n", "\x0b": "\n", "\x0c": "\n", "\x85": "\n", "\r": ""}
 
+_NOT_A_TAG = "\u2039"
+"""Stands for a less-than sign where Qt would look for HTML."""
+
 
 def plain(text: str) -> str:
     """Return other people's text fit to be shown: no escape sequences, no control or reordering characters."""
@@ -68,19 +71,19 @@ def size(number: float) -> str:
 def percent(share: float) -> str:
     """Return a percentage that never says 100 while something is missing, nor 0 when there is something."""
     if 0 < share < 1:
-        return words.LESS_THAN_ONE_PERCENT
-    return words.percent(math.floor(share) if share < 100 else 100)
+        return words.amounts.LESS_THAN_ONE_PERCENT
+    return words.amounts.percent(math.floor(share) if share < 100 else 100)
 
 
 def duration(seconds: float) -> str:
     """Return how long something takes, in its largest unit: "4 min"."""
     if seconds < 60:
-        return words.seconds(max(1, round(seconds)))
+        return words.amounts.seconds(max(1, round(seconds)))
     if seconds < 3600:
-        return words.minutes(round(seconds / 60))
+        return words.amounts.minutes(round(seconds / 60))
     if seconds < 48 * 3600:
-        return words.hours(round(seconds / 3600))
-    return words.days(round(seconds / 86400))
+        return words.amounts.hours(round(seconds / 3600))
+    return words.amounts.days(round(seconds / 86400))
 
 
 def moment(timestamp: str | None) -> datetime | None:
@@ -99,7 +102,7 @@ def absolute(timestamp: str | None) -> str:
     if when is None:
         return ""
     day = QLocale().toString(QDate(when.year, when.month, when.day), QLocale.FormatType.LongFormat)
-    return words.day_and_time(day, when.strftime("%H:%M"))
+    return words.amounts.day_and_time(day, when.strftime("%H:%M"))
 
 
 def relative(timestamp: str | None, now: datetime) -> str:
@@ -112,11 +115,11 @@ def relative(timestamp: str | None, now: datetime) -> str:
     age = (here - when).total_seconds()
     days = (here.date() - when.date()).days
     if age < 3600:
-        return words.JUST_NOW if age < 60 else words.minutes_ago(int(age // 60))
+        return words.amounts.JUST_NOW if age < 60 else words.amounts.minutes_ago(int(age // 60))
     if days == 0 or age < 6 * 3600:
-        return words.hours_ago(int(age // 3600))
+        return words.amounts.hours_ago(int(age // 3600))
     if days < 7:
-        return words.YESTERDAY if days == 1 else words.days_ago(days)
+        return words.amounts.YESTERDAY if days == 1 else words.amounts.days_ago(days)
     date = QDate(when.year, when.month, when.day)
     return QLocale().toString(date, "d MMM" if when.year == here.year else "d MMM yyyy")
 
@@ -131,7 +134,7 @@ def project_name(project: str | None) -> str:
 
 def for_tooltip(text: str) -> str:
     """Return a text that Qt's tooltips do not take for HTML: they look for tags."""
-    return text.replace("<", words.NOT_A_TAG)
+    return text.replace("<", _NOT_A_TAG)
 
 
 def plain_marked(text: str, marks: tuple[tuple[int, int], ...]) -> tuple[str, tuple[tuple[int, int], ...]]:

@@ -82,20 +82,20 @@ class Pulse:
         if self.problem is not None:
             return self.problem.title
         if status is None:
-            return words.TRAY_STARTING if self.is_starting else words.TRAY_STOPPED
+            return words.tray.STARTING if self.is_starting else words.tray.STOPPED
         return serious(status) or self._at_work(status)
 
     def _at_work(self, status: Status) -> str:
         count = shown.count(status.messages)
         if status.ingest.state == "paused":
-            return words.TRAY_PAUSED
+            return words.tray.PAUSED
         if is_reading(status):
-            state = words.tray_indexing(count, words.files_left(status.ingest.files_pending))
+            state = words.tray.indexing(count, words.tray.files_left(status.ingest.files_pending))
             return _with_left(state, status.ingest.eta_s)
         if is_embedding(status):
-            state = words.tray_embedding(count, shown.percent((self.share or 0) * 100))
+            state = words.tray.embedding(count, shown.percent((self.share or 0) * 100))
             return _with_left(state, status.embedding.eta_s)
-        return words.tray_up_to_date(count)
+        return words.tray.up_to_date(count)
 
 
 def is_reading(status: Status) -> bool:
@@ -115,7 +115,7 @@ def serious(status: Status) -> str | None:
 
 
 def _with_left(state: str, eta_s: float | None) -> str:
-    return state if eta_s is None else words.with_left(state, words.time_left(shown.duration(eta_s)))
+    return state if eta_s is None else words.tray.with_left(state, words.shared.time_left(shown.duration(eta_s)))
 
 
 class PulseKeeper(QObject):

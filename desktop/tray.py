@@ -60,7 +60,7 @@ class Tray(QObject):
         if looks != self._shown:
             self._shown = looks
             self.icon.setIcon(self._icon(looks))
-        self.icon.setToolTip(words.tooltip(pulse.sentence))
+        self.icon.setToolTip(words.tray.tooltip(pulse.sentence))
 
     def rebuild(self) -> None:
         """Fill the menu from what is known."""
@@ -69,28 +69,28 @@ class Tray(QObject):
         line = menu.addAction(pulse.sentence[:1].upper() + pulse.sentence[1:])
         line.setEnabled(False)
         menu.addSeparator()
-        search = self._add(words.search_with_key(self.hotkey) if self.hotkey else words.MENU_SEARCH, "search")
+        search = self._add(words.menu.search_with_key(self.hotkey) if self.hotkey else words.menu.SEARCH, "search")
         menu.setDefaultAction(search)
-        self._add(words.MENU_STATUS, "status")
-        self._add(words.MENU_USAGE, "usage")
-        self._add(words.MENU_KNOWLEDGE, "knowledge")
+        self._add(words.menu.STATUS, "status")
+        self._add(words.menu.USAGE, "usage")
+        self._add(words.menu.KNOWLEDGE, "knowledge")
         menu.addSeparator()
         if pulse.is_paused:
-            self._add(words.MENU_RESUME, "resume")
+            self._add(words.menu.RESUME, "resume")
         else:
-            pause = menu.addMenu(words.MENU_PAUSE)
+            pause = menu.addMenu(words.menu.PAUSE)
             pause.setEnabled(pulse.status is not None)
-            self._add(words.MENU_PAUSE_HOUR, "pause_hour", pause)
-            self._add(words.MENU_PAUSE_RESTART, "pause", pause)
-        self._add(words.MENU_DOCTOR, "doctor")
-        self._add(words.MENU_PRUNE, "prune")
+            self._add(words.menu.PAUSE_HOUR, "pause_hour", pause)
+            self._add(words.menu.PAUSE_RESTART, "pause", pause)
+        self._add(words.menu.DOCTOR, "doctor")
+        self._add(words.menu.PRUNE, "prune")
         menu.addSeparator()
         connected = pulse.connection == "connected"
-        self._add(words.MENU_CONNECTED if connected else words.MENU_CONNECT, "connect")
-        self._add(words.MENU_SETTINGS, "settings")
-        self._add(words.MENU_ABOUT, "about")
+        self._add(words.menu.CONNECTED if connected else words.menu.CONNECT, "connect")
+        self._add(words.menu.SETTINGS, "settings")
+        self._add(words.menu.ABOUT, "about")
         menu.addSeparator()
-        self._add(words.MENU_QUIT, "quit")
+        self._add(words.menu.QUIT, "quit")
 
     def _add(self, label: str, name: str, menu: QMenu | None = None) -> QAction:
         action = (menu or self.menu).addAction(label)

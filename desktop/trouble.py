@@ -23,16 +23,16 @@ class TroubleBox:
         """Show a defect, in place of the one before."""
         self.close()
         box = QMessageBox()
-        box.setWindowTitle(words.APP)
+        box.setWindowTitle(words.shared.APP)
         box.setIcon(QMessageBox.Icon.Warning)
         box.setText(trouble.title)
         box.setInformativeText(trouble.text)
         box.setModal(False)
         if trouble.details:
-            copy = box.addButton(words.COPY_DETAILS, QMessageBox.ButtonRole.ActionRole)
+            copy = box.addButton(words.trouble.COPY_DETAILS, QMessageBox.ButtonRole.ActionRole)
             copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(trouble.details))
             box.setDetailedText(trouble.details)
-        box.addButton(words.CLOSE, QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(words.shared.CLOSE, QMessageBox.ButtonRole.AcceptRole)
         self._box = box
         box.show()
         return box

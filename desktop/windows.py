@@ -141,7 +141,7 @@ class Windows:
 
 def _not_there_yet() -> QWidget:
     box = QMessageBox()
-    box.setWindowTitle(words.APP)
-    box.setText(words.NOT_THERE_YET)
+    box.setWindowTitle(words.shared.APP)
+    box.setText(words.shared.NOT_THERE_YET)
     box.setModal(False)
     return box

@@ -18,11 +18,11 @@ WORST_FIRST: Final = ("error", "warning", "info", "ok")
 def outside_findings(problem: HotkeyRefused | None, *, has_tray: bool) -> tuple[Finding, ...]:
     """Return what hotkey and tray have to say."""
     hotkey = (
-        Finding(id="hotkey", title=words.HOTKEY_CHECK, severity="ok", found=words.HOTKEY_WORKS, means="")
+        Finding(id="hotkey", title=words.doctor.HOTKEY_CHECK, severity="ok", found=words.doctor.HOTKEY_WORKS, means="")
         if problem is None
         else Finding(
             id="hotkey",
-            title=words.HOTKEY_CHECK,
+            title=words.doctor.HOTKEY_CHECK,
             severity="warning",
             found=f"{problem.title}. {problem.message}".strip(),
             means=problem.hint,
@@ -30,7 +30,13 @@ def outside_findings(problem: HotkeyRefused | None, *, has_tray: bool) -> tuple[
     )
     if has_tray:
         return (hotkey,)
-    tray = Finding(id="tray", title=words.TRAY_CHECK, severity="info", found=words.TRAY_MISSING, means=words.TRAY_MEANS)
+    tray = Finding(
+        id="tray",
+        title=words.doctor.TRAY_CHECK,
+        severity="info",
+        found=words.doctor.TRAY_MISSING,
+        means=words.doctor.TRAY_MEANS,
+    )
     return (hotkey, tray)
 
 

@@ -35,8 +35,8 @@ class Mark(QWidget):
         self._theme = theme
         self._kind = kind
         self.setFixedSize(QSize(MARK, MARK))
-        self.setAccessibleName(words.MARK_NAMES[kind])
-        self.setToolTip(words.MARK_NAMES[kind])
+        self.setAccessibleName(words.doctor.MARK_NAMES[kind])
+        self.setToolTip(words.doctor.MARK_NAMES[kind])
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Draw it."""
@@ -48,7 +48,7 @@ class Mark(QWidget):
         painter.drawEllipse(box)
         painter.setFont(self._theme.font(0.9, bold=True))
         painter.setPen(self._colour(1))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words.MARKS[self._kind])
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words.shared.MARKS[self._kind])
         painter.end()
 
     def _colour(self, alpha: float) -> QColor:
@@ -71,7 +71,7 @@ class FindingRow(QWidget):
         self.finding = finding
         kind = "fixed" if finding.fixed else finding.severity
         found = shown.plain(finding.found)[:LIMIT]
-        self.setAccessibleName(words.finding_name(words.MARK_NAMES[kind], finding.title, found))
+        self.setAccessibleName(words.doctor.finding_name(words.doctor.MARK_NAMES[kind], finding.title, found))
         text = QVBoxLayout()
         text.setSpacing(2)
         title = heading(finding.title, theme.font(1.0, bold=True))
@@ -81,7 +81,7 @@ class FindingRow(QWidget):
         if finding.means and finding.severity != "ok":
             text.addWidget(label(shown.plain(finding.means)[:LIMIT], "muted", wrap=True))
         if finding.fixed is not None:
-            said = words.DOCTOR_FIXED if finding.fixed else words.DOCTOR_NOT_FIXED
+            said = words.doctor.FIXED if finding.fixed else words.doctor.NOT_FIXED
             text.addWidget(label(said, "good" if finding.fixed else "bad"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 8, 0, 8)
@@ -90,7 +90,7 @@ class FindingRow(QWidget):
         row.addLayout(text, 1)
         self.fix = None
         if can_be_fixed(finding):
-            self.fix = button(words.DOCTOR_FIX, fix)
-            self.fix.setAccessibleName(words.fix_of(finding.title))
+            self.fix = button(words.doctor.FIX, fix)
+            self.fix.setAccessibleName(words.doctor.fix_of(finding.title))
             self.fix.setToolTip(shown.for_tooltip(finding.fix or ""))
             row.addWidget(self.fix, 0, Qt.AlignmentFlag.AlignTop)

@@ -27,7 +27,7 @@ class DoctorWindow(PlainWindow):
     """Shows what the doctor found."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.DOCTOR_TITLE, QSize(620, 640))
+        super().__init__(words.doctor.TITLE, QSize(620, 640))
         self._services = services
         self._history: History | None = None
         self._stop: threading.Event | None = None
@@ -38,15 +38,15 @@ class DoctorWindow(PlainWindow):
         self.verdict.setWordWrap(True)
         self.detail = label(kind="muted", wrap=True)
         self.bar = QProgressBar()
-        self.bar.setAccessibleName(words.DOCTOR_PROGRESS)
+        self.bar.setAccessibleName(words.doctor.PROGRESS)
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(6)
-        self.cancel = button(words.CANCEL, self._cancel)
-        self.again = button(words.DOCTOR_AGAIN, self.look)
-        self.fix_all = button(words.DOCTOR_FIX_ALL, self._ask, "primary")
+        self.cancel = button(words.shared.CANCEL, self._cancel)
+        self.again = button(words.doctor.AGAIN, self.look)
+        self.fix_all = button(words.doctor.FIX_ALL, self._ask, "primary")
         self.question = self._question()
         self._inside = QWidget()
-        self._inside.setAccessibleName(words.DOCTOR_FINDINGS)
+        self._inside.setAccessibleName(words.doctor.FINDINGS)
         self._list = QVBoxLayout(self._inside)
         self._list.setContentsMargins(0, 0, 12, 0)
         self._list.setSpacing(0)
@@ -111,7 +111,7 @@ class DoctorWindow(PlainWindow):
         # Its own event: a task that was taken back does not say what became of it, and here that matters.
         self._stop = stop = threading.Event()
         self._is_mending = fix
-        self._working(words.DOCTOR_MENDING if fix else words.DOCTOR_LOOKING)
+        self._working(words.doctor.MENDING if fix else words.doctor.LOOKING)
         outside = outside_findings(self._services.hotkey.problem, has_tray=QSystemTrayIcon.isSystemTrayAvailable())
 
         def ask(_taken_back: threading.Event) -> dict[str, Any]:
@@ -132,8 +132,8 @@ class DoctorWindow(PlainWindow):
 
     def _waiting(self) -> None:
         self._faces(is_working=False)
-        self.verdict.setText(words.DOCTOR_TITLE.partition(": ")[2].capitalize())
-        self._say(words.DOCTOR_NO_ENGINE)
+        self.verdict.setText(words.doctor.TITLE.partition(": ")[2].capitalize())
+        self._say(words.doctor.NO_ENGINE)
         self.again.setEnabled(False)
 
     def _working(self, what: str) -> None:
@@ -167,8 +167,8 @@ class DoctorWindow(PlainWindow):
         self.findings = worst_first((*found, *outside))
         self._show_rows()
         wrong = sum(needs_attention(each) for each in self.findings)
-        well = words.DOCTOR_MENDED if was_mending else words.DOCTOR_WELL
-        self._show_verdict(words.doctor_found(wrong) if wrong else well, "" if wrong else "good")
+        well = words.doctor.MENDED if was_mending else words.doctor.WELL
+        self._show_verdict(words.doctor.found(wrong) if wrong else well, "" if wrong else "good")
         # Without having mended, the note speaks of an argument that a person does not give here.
         self._say(reply.get("note") or "" if was_mending else "")
 
@@ -180,7 +180,7 @@ class DoctorWindow(PlainWindow):
             return
         log_bug(error)
         trouble = trouble_of(error)
-        self._show_verdict(words.DOCTOR_STOPPED, "bad")
+        self._show_verdict(words.doctor.STOPPED, "bad")
         self._say(f"{trouble.title}. {trouble.text}")
 
     def _show_verdict(self, text: str, kind: str = "") -> None:
@@ -213,22 +213,22 @@ class DoctorWindow(PlainWindow):
     def _question(self) -> QFrame:
         made = card()
         self.question_text = label(wrap=True)
-        self.fix_now = button(words.DOCTOR_FIX_NOW, self.mend, "primary")
-        self.keep = button(words.CANCEL, self._dismiss)
+        self.fix_now = button(words.doctor.FIX_NOW, self.mend, "primary")
+        self.keep = button(words.shared.CANCEL, self._dismiss)
         row = QHBoxLayout()
         row.addStretch(1)
         row.addWidget(self.keep)
         row.addWidget(self.fix_now)
         box = QVBoxLayout(made)
         box.setContentsMargins(16, 12, 16, 12)
-        box.addWidget(heading(words.DOCTOR_ASK, self._services.theme.font(1.0, bold=True)))
+        box.addWidget(heading(words.doctor.ASK, self._services.theme.font(1.0, bold=True)))
         box.addWidget(self.question_text)
-        box.addWidget(label(words.DOCTOR_TOGETHER, "faint", wrap=True))
+        box.addWidget(label(words.doctor.TOGETHER, "faint", wrap=True))
         box.addLayout(row)
         return made
 
     def _ask(self) -> None:
-        fixes = [words.will_be_done(each.title, each.fix or "") for each in self.findings if can_be_fixed(each)]
+        fixes = [words.doctor.will_be_done(each.title, each.fix or "") for each in self.findings if can_be_fixed(each)]
         self.question_text.setText("\n".join(shown.plain(each) for each in fixes))
         self.question.show()
         self.fix_now.setFocus()

@@ -27,44 +27,44 @@ class FirstRunWindow(PlainWindow):
     """Shown once."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.FIRST_TITLE, QSize(560, 650))
+        super().__init__(words.first_run.TITLE, QSize(560, 650))
         self._services = services
         self._history: History | None = None
         self._lane = services.tasks.lane()
         theme = services.theme
         picture = QLabel()
         picture.setPixmap(drawn("app", 56, None, self.devicePixelRatioF()))
-        title = heading(words.FIRST_HEAD, theme.font(1.3, bold=True))
+        title = heading(words.first_run.HEAD, theme.font(1.3, bold=True))
         title.setWordWrap(True)
-        self.found = heading(words.FIRST_LOOKING, theme.font(1.15, bold=True))
+        self.found = heading(words.first_run.LOOKING, theme.font(1.15, bold=True))
         self.found.setWordWrap(True)
         self.progress = label(kind="muted", wrap=True)
-        self.sample = button(words.TRY_SAMPLE, lambda: services.open("sample"))
+        self.sample = button(words.shared.TRY_SAMPLE, lambda: services.open("sample"))
         self.sample.hide()
         self.keys = label(services.hotkey.shown, "key")
         self.keys.setFont(theme.font(1.05, bold=True))
         self.hotkey_problem = label(kind="warning", wrap=True)
-        self.autostart = QCheckBox(words.FIRST_AUTOSTART)
+        self.autostart = QCheckBox(words.first_run.AUTOSTART)
         self.autostart.setChecked(services.autostart.is_enabled())
         self.autostart.clicked.connect(self._autostart)
-        self.go = button(words.FIRST_GO, self._go, "primary")
+        self.go = button(words.first_run.GO, self._go, "primary")
         head = QHBoxLayout()
         head.setSpacing(14)
         head.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
         head.addWidget(title, 1)
         keys = QHBoxLayout()
-        keys.addWidget(label(words.FIRST_HOTKEY))
+        keys.addWidget(label(words.first_run.HOTKEY))
         keys.addWidget(self.keys)
         keys.addStretch(1)
-        keys.addWidget(button(words.CHANGE, lambda: services.open("settings"), "link"))
+        keys.addWidget(button(words.first_run.CHANGE, lambda: services.open("settings"), "link"))
         box = QVBoxLayout(self)
         box.setContentsMargins(28, 24, 28, 22)
         box.setSpacing(12)
         box.addLayout(head)
-        box.addWidget(_step(words.STEP_FOUND, self.found, self.progress, label(words.FIRST_WHAT, "muted", wrap=True),
-                            self.sample))  # fmt: skip
-        box.addWidget(_step(words.STEP_SEARCH, keys, self.hotkey_problem, self.autostart))
-        box.addWidget(_step(words.STEP_CLAUDE, ClaudePanel(services, short=True)))
+        what = label(words.first_run.WHAT, "muted", wrap=True)
+        box.addWidget(_step(words.first_run.STEP_FOUND, self.found, self.progress, what, self.sample))
+        box.addWidget(_step(words.first_run.STEP_SEARCH, keys, self.hotkey_problem, self.autostart))
+        box.addWidget(_step(words.first_run.STEP_CLAUDE, ClaudePanel(services, short=True)))
         box.addStretch(1)
         row = QHBoxLayout()
         row.addStretch(1)
@@ -111,7 +111,7 @@ class FirstRunWindow(PlainWindow):
         days = [date.fromisoformat(row.day) for row in coverage.by or () if row.day]
         span = (max(days) - min(days)).days + 1 if days else 0
         nothing = not coverage.files.seen
-        self.found.setText(words.FIRST_NONE if nothing else words.found(coverage.sessions, span, 1))
+        self.found.setText(words.first_run.NONE if nothing else words.first_run.found(coverage.sessions, span, 1))
         self.sample.setVisible(nothing)
 
     def _autostart(self, wanted: bool) -> None:  # noqa: FBT001 - a slot

@@ -71,11 +71,11 @@ def parse(text: str) -> Keys:
         elif not key:
             key = _key(part)
         else:
-            raise HotkeyRefused(words.hotkey_not_keys(text), "", words.HOTKEY_EXAMPLE)
+            raise HotkeyRefused(words.hotkey.not_keys(text), "", words.hotkey.EXAMPLE)
     if not key:
-        raise HotkeyRefused(words.hotkey_not_keys(text), "", words.HOTKEY_EXAMPLE)
+        raise HotkeyRefused(words.hotkey.not_keys(text), "", words.hotkey.EXAMPLE)
     if not modifiers - {"shift"} and not re.fullmatch(r"F\d+", key):
-        raise HotkeyRefused(words.hotkey_too_plain(text), "", words.HOTKEY_EXAMPLE)
+        raise HotkeyRefused(words.hotkey.too_plain(text), "", words.hotkey.EXAMPLE)
     return Keys(frozenset(modifiers), key)
 
 
@@ -126,7 +126,7 @@ class NoHotkey(HotkeyBackend):
 
     def replace(self, keys: Keys) -> None:  # noqa: ARG002 - the seam's signature
         """Refuse."""
-        raise HotkeyRefused(words.HOTKEY_NONE, self._reason, words.HOTKEY_TOGGLE)
+        raise HotkeyRefused(words.hotkey.NONE, self._reason, words.hotkey.TOGGLE)
 
     def release(self) -> None:
         """There is nothing to let go."""

@@ -46,4 +46,4 @@ def choose_backend(platform: str, qt_platform: str, env: Mapping[str, str]) -> H
     except HotkeyRefused as refused:
         logger.info("No global hotkey: %s", refused.title)
         return NoHotkey(refused.message or refused.title)
-    return NoHotkey(words.HOTKEY_NO_DISPLAY)
+    return NoHotkey(words.hotkey.NO_DISPLAY)

@@ -65,7 +65,7 @@ class MacHotkey(HotkeyBackend):
     def __init__(self) -> None:
         super().__init__()
         if sys.platform != "darwin":
-            raise HotkeyRefused(words.HOTKEY_NONE)
+            raise HotkeyRefused(words.hotkey.NONE)
         self._carbon = ctypes.CDLL(_CARBON)
         self._carbon.GetApplicationEventTarget.restype = c_void_p
         self._carbon.InstallEventHandler.argtypes = [
@@ -93,7 +93,7 @@ class MacHotkey(HotkeyBackend):
             return
         code = key_code(keys.key)
         if code is None:
-            raise HotkeyRefused(words.hotkey_no_such_key(keys.shown()), "", words.HOTKEY_OTHER)
+            raise HotkeyRefused(words.hotkey.no_such_key(keys.shown()), "", words.hotkey.OTHER)
         reference = c_void_p()
         self._count += 1
         identity = _HotKeyId(_SIGNATURE, self._count)
@@ -101,8 +101,8 @@ class MacHotkey(HotkeyBackend):
             code, modifier_mask(keys), identity, self._target, 0, byref(reference)
         )
         if status:
-            why = words.HOTKEY_TAKEN if status == _EXISTS else words.hotkey_x_error(status)
-            raise HotkeyRefused(words.hotkey_refused(keys.shown()), why, words.HOTKEY_OTHER)
+            why = words.hotkey.TAKEN if status == _EXISTS else words.hotkey.x_error(status)
+            raise HotkeyRefused(words.hotkey.refused(keys.shown()), why, words.hotkey.OTHER)
         if self._reference is not None:
             self._carbon.UnregisterEventHotKey(self._reference)
         self._reference, self._keys = reference, keys

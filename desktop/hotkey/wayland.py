@@ -52,7 +52,7 @@ class PortalHotkey(HotkeyBackend):
         try:
             self._bus = SessionBus(address)
         except NoBus as error:
-            raise HotkeyRefused(words.HOTKEY_NO_PORTAL) from error
+            raise HotkeyRefused(words.hotkey.NO_PORTAL) from error
         self._count = 0
         self.session = ""
         """The portal's, once it has given keys."""
@@ -78,12 +78,12 @@ class PortalHotkey(HotkeyBackend):
     def _created(self, keys: Keys, code: int, found: dict[str, Any]) -> None:
         session = str(found.get("session_handle", ""))
         if code or not session:
-            self.refused.emit(words.HOTKEY_DENIED)
+            self.refused.emit(words.hotkey.DENIED)
             return
         self._count += 1
         token = f"backscroll{os.getpid()}_{self._count}"
         wanted = {
-            "description": Variant("s", words.HOTKEY_DESCRIPTION),
+            "description": Variant("s", words.hotkey.DESCRIPTION),
             "preferred_trigger": Variant("s", trigger_of(keys)),
         }
         options = {"handle_token": Variant("s", token)}
@@ -92,7 +92,7 @@ class PortalHotkey(HotkeyBackend):
 
     def _bound(self, session: str, code: int) -> None:
         if code:
-            self.refused.emit(words.HOTKEY_DENIED)
+            self.refused.emit(words.hotkey.DENIED)
             return
         old, self.session = self.session, session
         if old:
@@ -111,7 +111,7 @@ class PortalHotkey(HotkeyBackend):
 
         def replied(reply: Message) -> None:
             if reply.kind == ERROR and self._answers.pop(token, None) is not None:
-                self.refused.emit(words.HOTKEY_NO_PORTAL)
+                self.refused.emit(words.hotkey.NO_PORTAL)
 
         self._bus.call(PORTAL, PATH, SHORTCUTS, member, signature, body, then=replied)
 

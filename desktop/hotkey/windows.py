@@ -72,7 +72,7 @@ class WindowsHotkey(HotkeyBackend):
     def __init__(self) -> None:
         super().__init__()
         if sys.platform != "win32":
-            raise HotkeyRefused(words.HOTKEY_NONE)
+            raise HotkeyRefused(words.hotkey.NONE)
         self._user = ctypes.WinDLL("user32", use_last_error=True)
         self._id: int | None = None
         self._keys: Keys | None = None
@@ -92,8 +92,8 @@ class WindowsHotkey(HotkeyBackend):
         number = _IDS[1] if self._id == _IDS[0] else _IDS[0]
         if not self._user.RegisterHotKey(None, number, modifier_mask(keys), virtual_key(keys.key)):
             code = ctypes.get_last_error()
-            why = words.HOTKEY_TAKEN if code == _ALREADY_REGISTERED else ctypes.FormatError(code)
-            raise HotkeyRefused(words.hotkey_refused(keys.shown()), why, words.HOTKEY_OTHER)
+            why = words.hotkey.TAKEN if code == _ALREADY_REGISTERED else ctypes.FormatError(code)
+            raise HotkeyRefused(words.hotkey.refused(keys.shown()), why, words.hotkey.OTHER)
         if self._id is not None:
             self._user.UnregisterHotKey(None, self._id)
         self._id, self._keys = number, keys

@@ -77,7 +77,7 @@ class X11Hotkey(HotkeyBackend):
         if self._xcb.xcb_connection_has_error(self._connection):
             self._xcb.xcb_disconnect(self._connection)
             self._connection = None
-            raise HotkeyRefused(words.HOTKEY_NO_DISPLAY)
+            raise HotkeyRefused(words.hotkey.NO_DISPLAY)
         setup = self._xcb.xcb_get_setup(self._connection)
         self._root: int = self._xcb.xcb_setup_roots_iterator(setup).data.contents.root
         self._symbols: int = self._symbols_library.xcb_key_symbols_alloc(self._connection)
@@ -97,18 +97,18 @@ class X11Hotkey(HotkeyBackend):
             HotkeyRefused: Another program has them, or this keyboard has no such key.
         """
         if self._connection is None:
-            raise HotkeyRefused(words.HOTKEY_NO_DISPLAY)
+            raise HotkeyRefused(words.hotkey.NO_DISPLAY)
         wanted = self._grabs_of(keys)
         if not wanted:
-            raise HotkeyRefused(words.hotkey_no_such_key(keys.shown()), "", words.HOTKEY_OTHER)
+            raise HotkeyRefused(words.hotkey.no_such_key(keys.shown()), "", words.hotkey.OTHER)
         new = [grab for grab in wanted if grab not in self._grabbed]
         taken: list[tuple[int, int]] = []
         for code, mask in new:
             error = self._grab(code, mask)
             if error:
                 self._ungrab(taken)
-                why = words.HOTKEY_TAKEN if error == _BAD_ACCESS else words.hotkey_x_error(error)
-                raise HotkeyRefused(words.hotkey_refused(keys.shown()), why, words.HOTKEY_OTHER)
+                why = words.hotkey.TAKEN if error == _BAD_ACCESS else words.hotkey.x_error(error)
+                raise HotkeyRefused(words.hotkey.refused(keys.shown()), why, words.hotkey.OTHER)
             taken.append((code, mask))
         self._ungrab(grab for grab in self._grabbed if grab not in wanted)
         self._grabbed, self._keys = tuple(wanted), keys
@@ -203,7 +203,7 @@ def _libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
         xcb = ctypes.CDLL(ctypes.util.find_library("xcb") or "libxcb.so.1")
         symbols = ctypes.CDLL(ctypes.util.find_library("xcb-keysyms") or "libxcb-keysyms.so.1")
     except OSError as error:
-        raise HotkeyRefused(words.HOTKEY_NO_LIBRARY, str(error)) from error
+        raise HotkeyRefused(words.hotkey.NO_LIBRARY, str(error)) from error
     xcb.xcb_connect.argtypes, xcb.xcb_connect.restype = [c_char_p, c_void_p], c_void_p
     xcb.xcb_connection_has_error.argtypes = [c_void_p]
     xcb.xcb_disconnect.argtypes, xcb.xcb_disconnect.restype = [c_void_p], None

@@ -45,7 +45,7 @@ class Listing:
     issues: int = 0
     next_offset: int | None = None
     snapshot: str | None = None
-    empty: str = words.KNOWLEDGE_NONE
+    empty: str = words.knowledge.NONE
     """What stands there when there are no rows."""
 
 
@@ -83,10 +83,10 @@ def listing(
             recent = {"timeField": "recorded_at", "limit": PAGE, **more}
             reply = history.call("knowledge_timeline", recent)
             rows = tuple(row_of(each, zone) for each in _rows(reply))
-            head: tuple[Row, ...] = (Heading(words.KNOWLEDGE_RECENT),) if rows and not offset else ()
-            return _listing(reply, (*head, *rows), words.KNOWLEDGE_EMPTY)
+            head: tuple[Row, ...] = (Heading(words.knowledge.RECENT),) if rows and not offset else ()
+            return _listing(reply, (*head, *rows), words.knowledge.EMPTY)
         case "timeline" if not question.text:
-            return Listing((), empty=words.KNOWLEDGE_WHOSE)
+            return Listing((), empty=words.knowledge.WHOSE)
         case "timeline":
             asked = {"entity": question.text, "eligibility": "include_inactive", "limit": PAGE, **more}
             try:
@@ -96,7 +96,7 @@ def listing(
         case "day":
             asked = {"date": question.day, "week": question.week, "timeZone": zone.key, "limit": PAGE, **more}
             reply = history.call("knowledge_chronicle_day", asked)
-    return _listing(reply, dated_rows(_rows(reply), zone), words.KNOWLEDGE_NOTHING_ON)
+    return _listing(reply, dated_rows(_rows(reply), zone), words.knowledge.NOTHING_ON)
 
 
 def _found(history: History, text: str, offset: int) -> Listing:
@@ -111,7 +111,7 @@ def _found(history: History, text: str, offset: int) -> Listing:
         return Listing(exact, len(exact))  # signs without a letter can still be a title
     ids = {row.id for row in exact}
     rows = (row_of(each, None) for each in _rows(reply))
-    return _listing(reply, (*exact, *(row for row in rows if row.id not in ids)), words.KNOWLEDGE_NONE)
+    return _listing(reply, (*exact, *(row for row in rows if row.id not in ids)), words.knowledge.NONE)
 
 
 def _meant(history: History, text: str) -> Listing:
@@ -123,8 +123,8 @@ def _meant(history: History, text: str) -> Listing:
         except EmptyQuery:
             found = {}
         rows = tuple(row_of(each, None) for each in _rows(found))
-    head: tuple[Row, ...] = (Heading(words.DID_YOU_MEAN),) if rows else ()
-    return Listing((*head, *rows), len(rows), empty=words.KNOWLEDGE_NOBODY)
+    head: tuple[Row, ...] = (Heading(words.knowledge.DID_YOU_MEAN),) if rows else ()
+    return Listing((*head, *rows), len(rows), empty=words.knowledge.NOBODY)
 
 
 def page(history: History, name: str, zone: ZoneInfo) -> Page:

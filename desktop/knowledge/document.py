@@ -161,23 +161,23 @@ def _details(page: Page, look: Look, zone: ZoneInfo) -> Iterator[tuple[str, tupl
     record, text = page.record, look.colours.text
     for key in _IDS:
         if record.get(key):
-            yield words.RECORD_FIELDS[key], _names(record[key], page, look)
+            yield words.knowledge.RECORD_FIELDS[key], _names(record[key], page, look)
     if record.get("lifecycleChange"):
         change = record["lifecycleChange"]
-        said = words.said_how(
+        said = words.knowledge.said_how(
             shown.one_line(str(change.get("reason", "")), 600), moment_text(str(change.get("at", "")), zone)
         )
-        yield words.RECORD_FIELDS["change"], ((said, text, ""),)
+        yield words.knowledge.RECORD_FIELDS["change"], ((said, text, ""),)
     for key in _DATES:
         if record.get(key):
-            yield words.RECORD_FIELDS[key], ((moment_text(str(record[key]), zone), text, ""),)
+            yield words.knowledge.RECORD_FIELDS[key], ((moment_text(str(record[key]), zone), text, ""),)
     if record.get("attribution"):
-        yield words.RECORD_FIELDS["said"], _said(page, look)
+        yield words.knowledge.RECORD_FIELDS["said"], _said(page, look)
     for key in _NAMED:
         if record.get(key):
-            yield words.RECORD_FIELDS[key], _names(record[key], page, look)
+            yield words.knowledge.RECORD_FIELDS[key], _names(record[key], page, look)
     for name, said in _own_fields(record, zone):
-        yield name, ((said, look.colours.muted if name == words.RECORD_FIELDS["path"] else text, ""),)
+        yield name, ((said, look.colours.muted if name == words.knowledge.RECORD_FIELDS["path"] else text, ""),)
 
 
 def _own_fields(record: Mapping[str, Any], zone: ZoneInfo) -> Iterator[tuple[str, str]]:
@@ -187,14 +187,14 @@ def _own_fields(record: Mapping[str, Any], zone: ZoneInfo) -> Iterator[tuple[str
         if name != "occurred_at":  # stands above as the record's date
             yield shown.one_line(name).replace("_", " ").capitalize(), _listed(value)
     if record.get("aliases"):
-        yield words.RECORD_FIELDS["aliases"], _listed(record["aliases"])
+        yield words.knowledge.RECORD_FIELDS["aliases"], _listed(record["aliases"])
     if record.get("tags"):
-        tags = " ".join(words.tag(str(each)) for each in record["tags"])
-        yield words.RECORD_FIELDS["tags"], shown.one_line(tags, 600)
+        tags = " ".join(words.knowledge.tag(str(each)) for each in record["tags"])
+        yield words.knowledge.RECORD_FIELDS["tags"], shown.one_line(tags, 600)
     if record.get("recordedAt"):
-        yield words.RECORD_FIELDS["recordedAt"], day_text(str(record["recordedAt"]), zone)
+        yield words.knowledge.RECORD_FIELDS["recordedAt"], day_text(str(record["recordedAt"]), zone)
     if record.get("path"):
-        yield words.RECORD_FIELDS["path"], shown.one_line(str(record["path"]), 400)
+        yield words.knowledge.RECORD_FIELDS["path"], shown.one_line(str(record["path"]), 400)
 
 
 def _listed(value: object) -> str:
@@ -224,7 +224,7 @@ def _findings(writer: _Writer, record: Mapping[str, Any], look: Look) -> None:
     if record.get("problem"):
         issues.append(str(record["problem"]))
     if issues:
-        writer.heading(words.FINDINGS)
+        writer.heading(words.knowledge.FINDINGS)
     for each in dict.fromkeys(issues):
         writer.line(((shown.one_line(each, 600), look.colours.bad, ""),))
 
@@ -232,15 +232,19 @@ def _findings(writer: _Writer, record: Mapping[str, Any], look: Look) -> None:
 def _evidence(writer: _Writer, record: Mapping[str, Any], look: Look) -> None:
     colours = look.colours
     if record.get("evidence"):
-        writer.heading(words.EVIDENCE)
+        writer.heading(words.knowledge.EVIDENCE)
     for cited in record.get("evidence", ()):
         is_verified = cited.get("state") == "verified"
-        mark = (f"{words.MARKS['ok' if is_verified else 'error']} ", colours.good if is_verified else colours.bad, "")
+        mark = (
+            f"{words.shared.MARKS['ok' if is_verified else 'error']} ",
+            colours.good if is_verified else colours.bad,
+            "",
+        )
         around = shown.plain(str(cited.get("text") or "")).strip()
         said = str(cited.get("quote") or "").strip() or around
-        quoted = words.quoted(shown.one_line(said, 1000)) if said else shown.one_line(str(cited.get("id")))
+        quoted = words.knowledge.quoted(shown.one_line(said, 1000)) if said else shown.one_line(str(cited.get("id")))
         writer.line((mark, (quoted, colours.text, "")), above=8)
-        state = words.EVIDENCE_STATES.get(str(cited.get("state")), str(cited.get("state")))
+        state = words.knowledge.EVIDENCE_STATES.get(str(cited.get("state")), str(cited.get("state")))
         origin = " · ".join(part for part in (state, *_origin(cited)) if part)
         writer.line(
             ((shown.one_line(origin, 400), colours.muted if is_verified else colours.bad, ""),), above=1, left=16
@@ -255,14 +259,14 @@ def _origin(cited: Mapping[str, Any]) -> Iterator[str]:
     yield str(cited.get("filename") or "")
     lines = cited.get("lines")
     if lines:
-        yield words.lines_of(int(lines[0]), int(lines[1]))
+        yield words.knowledge.lines_of(int(lines[0]), int(lines[1]))
     if cited.get("transcript"):
-        yield words.TRANSCRIPT_STATES.get(str(cited["transcript"]), str(cited["transcript"]))
+        yield words.knowledge.TRANSCRIPT_STATES.get(str(cited["transcript"]), str(cited["transcript"]))
 
 
 def _known(writer: _Writer, page: Page, look: Look) -> None:
     if page.known:
-        writer.heading(words.KNOWN_ABOUT_IT)
+        writer.heading(words.knowledge.KNOWN_ABOUT_IT)
     for row in page.known:
         when = (f"{row.when}  ", look.colours.faint, "")
         writer.line((when, (row.title, look.colours.accent, row.id)), above=3)

@@ -95,8 +95,8 @@ class RecordsModel(QAbstractListModel):
 
 def second_line(row: RecordRow) -> str:
     """Return what stands below a title."""
-    tags = " ".join(words.tag(each) for each in row.tags)
-    earlier = words.found_by_earlier(row.via) if row.via else ""
+    tags = " ".join(words.knowledge.tag(each) for each in row.tags)
+    earlier = words.knowledge.found_by_earlier(row.via) if row.via else ""
     return " · ".join(part for part in (row.standing, row.kind, tags, earlier) if part)
 
 

@@ -81,8 +81,8 @@ def dated_rows(rows: Sequence[Mapping[str, Any]], zone: ZoneInfo) -> tuple[Row, 
 def standing_of(row: Mapping[str, Any]) -> str:
     """Return what is special about a record's standing; nothing for one that holds."""
     lifecycle = str(row.get("lifecycle", "active"))
-    parts = [] if lifecycle == "active" else [words.LIFECYCLES.get(lifecycle, lifecycle)]
-    return ", ".join([*parts, *([words.EXPIRED] if row.get("expired") else [])])
+    parts = [] if lifecycle == "active" else [words.knowledge.LIFECYCLES.get(lifecycle, lifecycle)]
+    return ", ".join([*parts, *([words.knowledge.EXPIRED] if row.get("expired") else [])])
 
 
 def day_text(text: str, zone: ZoneInfo | None) -> str:
@@ -105,7 +105,7 @@ def time_text(text: str, zone: ZoneInfo | None) -> str:
 def moment_text(text: str, zone: ZoneInfo | None) -> str:
     """Return day and time."""
     time = time_text(text, zone)
-    return words.day_and_time(day_text(text, zone), time) if time else day_text(text, zone)
+    return words.amounts.day_and_time(day_text(text, zone), time) if time else day_text(text, zone)
 
 
 def _text(row: Mapping[str, Any]) -> str:

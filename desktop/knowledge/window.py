@@ -50,7 +50,7 @@ class KnowledgeWindow(PlainWindow):
     """Reads Knowledge."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.KNOWLEDGE_TITLE, QSize(960, 640))
+        super().__init__(words.knowledge.TITLE, QSize(960, 640))
         self._services = services
         self._history: History | None = None
         self._zone = zone_of(services.host.settings.time_zone)
@@ -59,7 +59,7 @@ class KnowledgeWindow(PlainWindow):
         self.page: Page | None = None
         self._trail: list[str] = []
         self._document: QTextDocument | None = None
-        self.views = Choice(words.KNOWLEDGE_VIEWS, words.KNOWLEDGE_VIEW)
+        self.views = Choice(words.knowledge.VIEWS, words.knowledge.VIEW)
         self.views.chosen.connect(self._view_chosen)
         self.field = Field()
         self.field.stepped.connect(self.move_selection)
@@ -74,16 +74,16 @@ class KnowledgeWindow(PlainWindow):
         self.count = label(kind="faint")
         self.body = QTextBrowser()
         self.body.setOpenLinks(False)
-        self.body.setAccessibleName(words.KNOWLEDGE_RECORD)
+        self.body.setAccessibleName(words.knowledge.RECORD)
         self.body.setFrameShape(QTextBrowser.Shape.NoFrame)
         self.body.viewport().setAutoFillBackground(False)
         self.body.anchorClicked.connect(self._link)
-        self.hint = label(words.KNOWLEDGE_CHOOSE, "faint", wrap=True)
+        self.hint = label(words.knowledge.CHOOSE, "faint", wrap=True)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.back = button(words.BACK, self.go_back, "link")
-        self.timeline = button(words.KNOWLEDGE_TIMELINE, self._show_timeline, "link")
-        self.cite = button(words.KNOWLEDGE_COPY, self.copy_citation, "link")
-        self.edit = button(words.KNOWLEDGE_EDITOR, self.open_editor, "link")
+        self.back = button(words.shared.BACK, self.go_back, "link")
+        self.timeline = button(words.knowledge.TIMELINE, self._show_timeline, "link")
+        self.cite = button(words.knowledge.COPY, self.copy_citation, "link")
+        self.edit = button(words.knowledge.EDITOR, self.open_editor, "link")
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
         self._typing.setInterval(TYPING_MS)
@@ -155,11 +155,11 @@ class KnowledgeWindow(PlainWindow):
         self.day = QDateEdit(QDate(today.year, today.month, today.day))
         self.day.setCalendarPopup(True)
         self.day.setDisplayFormat("ddd d MMM yyyy")
-        self.day.setAccessibleName(words.KNOWLEDGE_DATE)
-        self.week = QCheckBox(words.KNOWLEDGE_WEEK)
-        self.earlier = button(words.STEP_BACK, lambda: self._step(-1))
-        self.later = button(words.STEP_ON, lambda: self._step(1))
-        for each, name in ((self.earlier, words.KNOWLEDGE_EARLIER), (self.later, words.KNOWLEDGE_LATER_DAY)):
+        self.day.setAccessibleName(words.knowledge.DATE)
+        self.week = QCheckBox(words.knowledge.WEEK)
+        self.earlier = button(words.knowledge.STEP_BACK, lambda: self._step(-1))
+        self.later = button(words.knowledge.STEP_ON, lambda: self._step(1))
+        for each, name in ((self.earlier, words.knowledge.EARLIER), (self.later, words.knowledge.LATER_DAY)):
             each.setAccessibleName(name)
             each.setToolTip(name)
             each.setFixedWidth(34)
@@ -178,7 +178,7 @@ class KnowledgeWindow(PlainWindow):
     def _list(self) -> QListView:
         made = QListView()
         made.setObjectName("hits")
-        made.setAccessibleName(words.KNOWLEDGE_LIST)
+        made.setAccessibleName(words.knowledge.LIST)
         made.setModel(self.model)
         made.setItemDelegate(RecordDelegate(self._services.theme))
         made.setMouseTracking(True)
@@ -201,7 +201,7 @@ class KnowledgeWindow(PlainWindow):
         self._typing.stop()
         history, question, zone = self._history, self.question, self._zone
         if history is None:
-            self._say(words.KNOWLEDGE_NO_ENGINE)
+            self._say(words.knowledge.NO_ENGINE)
             return
         if not self.isVisible():
             return
@@ -209,11 +209,11 @@ class KnowledgeWindow(PlainWindow):
 
         def ask(_cancelled: object) -> Listing:
             if not store_exists(layout):
-                return Listing((), empty=words.KNOWLEDGE_EMPTY)
+                return Listing((), empty=words.knowledge.EMPTY)
             return listing(history, question, zone)
 
         if not self.model.rows:
-            self._say(words.LOADING)
+            self._say(words.shared.LOADING)
         self._lists.run(ask, self._listed, self._list_failed)
 
     def _load_more(self) -> None:
@@ -248,9 +248,9 @@ class KnowledgeWindow(PlainWindow):
 
     def _show_count(self) -> None:
         records = sum(isinstance(row, RecordRow) for row in self.model.rows)
-        parts = [words.records_of(records, max(self._listing.total, records))] if records else []
+        parts = [words.knowledge.records_of(records, max(self._listing.total, records))] if records else []
         if self._listing.issues:
-            parts.append(words.incomplete_store(self._listing.issues))
+            parts.append(words.knowledge.incomplete_store(self._listing.issues))
         self.count.setText(" · ".join(parts))
         self.count.setWordWrap(True)
         set_kind(self.count, "warning" if self._listing.issues else "faint")
@@ -280,7 +280,7 @@ class KnowledgeWindow(PlainWindow):
     def _view_chosen(self, view: str) -> None:
         self.field.setVisible(view != "day")
         self.days.setVisible(view == "day")
-        name = words.KNOWLEDGE_ENTITY if view == "timeline" else words.KNOWLEDGE_HINT
+        name = words.knowledge.ENTITY if view == "timeline" else words.knowledge.HINT
         self.field.setPlaceholderText(name)
         self.field.setAccessibleName(name)
         self.load()
@@ -376,10 +376,10 @@ class KnowledgeWindow(PlainWindow):
         if self.page is None:
             return
         record = self.page.record
-        text = words.record_citation(*(str(record.get(key) or "") for key in ("title", "id", "path")))
+        text = words.knowledge.record_citation(*(str(record.get(key) or "") for key in ("title", "id", "path")))
         QGuiApplication.clipboard().setText(text)
-        self.cite.setText(words.COPIED)
-        QTimer.singleShot(1000, self, partial(self.cite.setText, words.KNOWLEDGE_COPY))
+        self.cite.setText(words.shared.COPIED)
+        QTimer.singleShot(1000, self, partial(self.cite.setText, words.knowledge.COPY))
 
     def open_editor(self) -> None:
         """Open the record's file in the person's own editor."""

@@ -22,7 +22,7 @@ class OnlyCopiesCard(QFrame):
         self.text = label(kind="warning", wrap=True)
         self.text.setFont(services.theme.font(1.0, bold=True))
         self.titles = label(kind="muted", wrap=True)
-        self.titles.setAccessibleName(words.PRUNE_TITLES)
+        self.titles.setAccessibleName(words.prune.TITLES)
         box = QVBoxLayout(self)
         box.setContentsMargins(16, 12, 16, 12)
         box.addWidget(self.text)

@@ -68,11 +68,11 @@ def is_nothing(reply: PruneReply) -> bool:
 def titles(reply: PruneReply) -> str:
     """Return the sessions that exist nowhere else, a line each."""
     named = [
-        words.titled_on(shown.one_line(each.title or words.UNTITLED, 90), (each.last_at or "")[:10])
+        words.prune.titled_on(shown.one_line(each.title or words.shared.UNTITLED, 90), (each.last_at or "")[:10])
         for each in reply.only_copies[:TITLES]
     ]
     rest = len(reply.only_copies) - len(named)
-    return "\n".join([*named, *([words.and_more(rest)] if rest else [])])
+    return "\n".join([*named, *([words.prune.and_more(rest)] if rest else [])])
 
 
 def figures(reply: PruneReply) -> tuple[str, ...]:
@@ -88,13 +88,13 @@ def figures(reply: PruneReply) -> tuple[str, ...]:
 
 def summary(reply: PruneReply) -> str:
     """Return what would go, in a sentence."""
-    return words.prune_summary(
-        words.sessions(reply.sessions), words.passages(reply.chunks), shown.size(reply.bytes_freed)
+    return words.prune.summary(
+        words.amounts.sessions(reply.sessions), words.prune.passages(reply.chunks), shown.size(reply.bytes_freed)
     )
 
 
 def result(reply: PruneReply) -> str:
     """Return what went, in a sentence."""
-    return words.prune_result(
-        words.sessions(reply.sessions), words.passages(reply.chunks), shown.size(reply.bytes_freed)
+    return words.prune.result(
+        words.amounts.sessions(reply.sessions), words.prune.passages(reply.chunks), shown.size(reply.bytes_freed)
     )

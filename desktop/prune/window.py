@@ -45,7 +45,7 @@ class PruneWindow(PlainWindow):
     """Takes old sessions out."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.PRUNE_TITLE, QSize(600, 620))
+        super().__init__(words.prune.TITLE, QSize(600, 620))
         self._services = services
         self._history: History | None = None
         self._lane = services.tasks.lane()
@@ -63,7 +63,7 @@ class PruneWindow(PlainWindow):
         box = QVBoxLayout(self)
         box.setContentsMargins(24, 20, 24, 20)
         box.addWidget(self.pages)
-        self._say(words.PRUNE_NO_ENGINE)
+        self._say(words.prune.NO_ENGINE)
 
     def attach(self, history: History | None) -> None:
         """Ask this engine from now on."""
@@ -71,7 +71,7 @@ class PruneWindow(PlainWindow):
         if history is None:
             self._cancel()
             self._lane.cancel()
-            self._say(words.PRUNE_NO_ENGINE)
+            self._say(words.prune.NO_ENGINE)
             self._show(0)
             return
         self._services.tasks.run(lambda _: history.coverage(by="project", limit=PROJECTS), self._projects_read, log_bug)
@@ -96,18 +96,18 @@ class PruneWindow(PlainWindow):
         self.age = QSpinBox()
         self.age.setRange(1, 36_500)
         self.age.setValue(AGE)
-        self.age.setSuffix(words.days_suffix(AGE))
+        self.age.setSuffix(words.prune.days_suffix(AGE))
         self.age.setMinimumWidth(140)
-        self.age.setAccessibleName(words.PRUNE_AGE)
+        self.age.setAccessibleName(words.prune.AGE)
         self.project = QComboBox()
-        self.project.addItem(words.PRUNE_EVERYWHERE, None)
-        self.project.setAccessibleName(words.PRUNE_PROJECT)
+        self.project.addItem(words.prune.EVERYWHERE, None)
+        self.project.setAccessibleName(words.prune.PROJECT)
         self.project.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.project.setMinimumContentsLength(24)
         self.included = label(kind="warning", wrap=True)
         self.included.hide()
-        self.archive = QCheckBox(words.PRUNE_ARCHIVE)
-        self.only = QCheckBox(words.PRUNE_ONLY)
+        self.archive = QCheckBox(words.prune.ARCHIVE)
+        self.only = QCheckBox(words.prune.ONLY)
         self.age.valueChanged.connect(self._changed)
         self.project.currentIndexChanged.connect(self._changed)
         for each in (self.archive, self.only):
@@ -116,10 +116,10 @@ class PruneWindow(PlainWindow):
         form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         form.setHorizontalSpacing(14)
         form.setVerticalSpacing(10)
-        form.addRow(words.PRUNE_AGE, self.age)
-        form.addRow(words.PRUNE_PROJECT, self.project)
+        form.addRow(words.prune.AGE, self.age)
+        form.addRow(words.prune.PROJECT, self.project)
         self.state = label(kind="muted", wrap=True)
-        self.next = button(words.PRUNE_NEXT, self._ask, "primary")
+        self.next = button(words.prune.NEXT, self._ask, "primary")
         self.numbers = self._numbers()
         self.warning = OnlyCopiesCard(self._services)
         row = QHBoxLayout()
@@ -127,13 +127,13 @@ class PruneWindow(PlainWindow):
         row.addWidget(self.next)
         made = QWidget()
         box = _column(made)
-        box.addWidget(heading(words.PRUNE_TITLE.partition(": ")[2].capitalize(), self._font(1.25)))
-        box.addWidget(label(words.PRUNE_WHAT, "muted", wrap=True))
+        box.addWidget(heading(words.prune.TITLE.partition(": ")[2].capitalize(), self._font(1.25)))
+        box.addWidget(label(words.prune.WHAT, "muted", wrap=True))
         box.addLayout(form)
         box.addWidget(self.included)
         box.addWidget(self.archive)
         box.addWidget(self.only)
-        box.addWidget(heading(words.PRUNE_GOES, self._font(1.0)))
+        box.addWidget(heading(words.prune.GOES, self._font(1.0)))
         box.addWidget(self.numbers)
         box.addWidget(self.state)
         box.addWidget(self.warning)
@@ -146,7 +146,7 @@ class PruneWindow(PlainWindow):
         grid = QGridLayout(made)
         grid.setContentsMargins(16, 12, 16, 12)
         self.figures: list[QLabel] = []
-        for column, name in enumerate(words.PRUNE_FIGURES):
+        for column, name in enumerate(words.prune.FIGURES):
             number = heading("", self._font(1.2))
             number.setAccessibleName(name)
             grid.addWidget(number, 0, column)
@@ -157,19 +157,19 @@ class PruneWindow(PlainWindow):
     def _asking(self) -> QWidget:
         self.summary = label(wrap=True)
         self.last_warning = OnlyCopiesCard(self._services)
-        self.understood = QCheckBox(words.PRUNE_UNDERSTOOD)
+        self.understood = QCheckBox(words.prune.UNDERSTOOD)
         self.understood.toggled.connect(self._may_go)
-        self.back = button(words.PRUNE_BACK, lambda: self._show(0))
-        self.now = button(words.PRUNE_NOW, self.prune, "danger")
+        self.back = button(words.prune.BACK, lambda: self._show(0))
+        self.now = button(words.prune.NOW, self.prune, "danger")
         row = QHBoxLayout()
         row.addWidget(self.back)
         row.addStretch(1)
         row.addWidget(self.now)
         made = QWidget()
         box = _column(made)
-        box.addWidget(heading(words.PRUNE_SURE, self._font(1.25)))
+        box.addWidget(heading(words.prune.SURE, self._font(1.25)))
         box.addWidget(self.summary)
-        box.addWidget(label(words.PRUNE_FOREVER, "muted", wrap=True))
+        box.addWidget(label(words.prune.FOREVER, "muted", wrap=True))
         box.addWidget(self.last_warning)
         box.addWidget(self.understood)
         box.addStretch(1)
@@ -180,15 +180,15 @@ class PruneWindow(PlainWindow):
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(6)
-        self.bar.setAccessibleName(words.PRUNE_PROGRESS)
+        self.bar.setAccessibleName(words.prune.PROGRESS)
         self.step = label(kind="muted", wrap=True)
-        self.cancel = button(words.CANCEL, self._cancel)
+        self.cancel = button(words.shared.CANCEL, self._cancel)
         row = QHBoxLayout()
         row.addWidget(self.cancel)
         row.addStretch(1)
         made = QWidget()
         box = _column(made)
-        box.addWidget(heading(words.PRUNE_RUNNING, self._font(1.25)))
+        box.addWidget(heading(words.prune.RUNNING, self._font(1.25)))
         box.addWidget(self.bar)
         box.addWidget(self.step)
         box.addStretch(1)
@@ -199,8 +199,8 @@ class PruneWindow(PlainWindow):
         self.verdict = heading("", self._font(1.25))
         self.outcome = label(wrap=True)
         self.note = label(kind="muted", wrap=True)
-        self.more = button(words.PRUNE_MORE, self._once_more)
-        self.close_button = button(words.CLOSE, self.close, "primary")
+        self.more = button(words.prune.MORE, self._once_more)
+        self.close_button = button(words.shared.CLOSE, self.close, "primary")
         row = QHBoxLayout()
         row.addStretch(1)
         row.addWidget(self.more)
@@ -242,16 +242,16 @@ class PruneWindow(PlainWindow):
         )
 
     def _changed(self, _value: object = None) -> None:
-        self.age.setSuffix(words.days_suffix(self.age.value()))
+        self.age.setSuffix(words.prune.days_suffix(self.age.value()))
         self._say_included()
-        self._say(words.PRUNE_COUNTING)
+        self._say(words.prune.COUNTING)
         self._rest.start()
 
     def _say_included(self) -> None:
         others = inside(self.wanted.project, self._projects)
         names = ", ".join(shown.project_name(each) for each in others[:TITLES])
-        rest = words.and_more(len(others) - TITLES) if len(others) > TITLES else ""
-        self.included.setText(words.projects_inside(" ".join(part for part in (names, rest) if part)))
+        rest = words.prune.and_more(len(others) - TITLES) if len(others) > TITLES else ""
+        self.included.setText(words.prune.projects_inside(" ".join(part for part in (names, rest) if part)))
         self.included.setVisible(bool(others))
 
     def _say(self, text: str, kind: str = "muted") -> None:
@@ -271,7 +271,7 @@ class PruneWindow(PlainWindow):
         self.reply = reply = reply_of(answer)
         for number, text in zip(self.figures, figures(reply), strict=True):
             number.setText(text)
-        self.state.setText(words.PRUNE_NOTHING if is_nothing(reply) else "")
+        self.state.setText(words.prune.NOTHING if is_nothing(reply) else "")
         set_kind(self.state, "muted")
         self.state.setVisible(is_nothing(reply))
         self._warn(self.warning, reply)
@@ -285,7 +285,7 @@ class PruneWindow(PlainWindow):
     def _warn(self, warning: OnlyCopiesCard, reply: PruneReply) -> None:
         many = len(reply.only_copies)
         goes = self._asked.only_copies
-        warning.tell(words.only_copies(many, go=goes) if many else "", titles(reply), is_bad=goes)
+        warning.tell(words.prune.only_copies(many, go=goes) if many else "", titles(reply), is_bad=goes)
 
     def _projects_read(self, coverage: Coverage) -> None:
         self._projects = tuple(row.project for row in coverage.by or () if row.project)
@@ -354,12 +354,12 @@ class PruneWindow(PlainWindow):
 
     def _pruned(self, answer: dict[str, Any]) -> None:
         reply = reply_of(answer)
-        self._end(words.PRUNE_DONE, result(reply), reply.note or "", "good")
+        self._end(words.prune.DONE, result(reply), reply.note or "", "good")
 
     def _failed(self, error: Exception) -> None:
         log_bug(error)
         trouble = trouble_of(error)
-        self._end(words.PRUNE_FAILED, f"{trouble.title}. {trouble.text}", "", "bad")
+        self._end(words.prune.FAILED, f"{trouble.title}. {trouble.text}", "", "bad")
 
     def _end(self, verdict: str, outcome: str, note: str, kind: str) -> None:
         self._stop = None
@@ -371,7 +371,7 @@ class PruneWindow(PlainWindow):
 
     def _once_more(self) -> None:
         self._show(0)
-        self._say(words.PRUNE_COUNTING)
+        self._say(words.prune.COUNTING)
         self.count()
 
 

@@ -50,10 +50,10 @@ class ChipBar(QWidget):
 
     def _button(self, chip: Chip) -> QPushButton:
         text = shown.one_line(chip.text, 32).replace("&", "&&")
-        button = QPushButton(f"{text}  {words.REMOVE}", self)
+        button = QPushButton(f"{text}  {words.search.REMOVE}", self)
         button.setProperty("kind", "chip")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
-        button.setAccessibleName(words.remove_filter(chip.text))
+        button.setAccessibleName(words.search.remove_filter(chip.text))
         button.clicked.connect(lambda: self.removed.emit(chip))
         return button

@@ -301,7 +301,7 @@ class SearchController(QObject):
         self._answers.cancel()
         self._hits, self._asked = (), None
         self.rows_changed.emit((), False)
-        self._say(Report(total=0, note=words.KNOWLEDGE_LATER))
+        self._say(Report(total=0, note=words.search.KNOWLEDGE_LATER))
 
     # Answers -------------------------------------------------------------------------------------------------------
 
@@ -336,7 +336,7 @@ class SearchController(QObject):
         self._say(Report(has_history=found.total > 0 or bool(self.pins)))
 
     def _filtered_listed(self, found: SessionList) -> None:
-        self.rows_changed.emit(rows.sessions((), found.sessions, ("", words.sessions(found.total))), False)
+        self.rows_changed.emit(rows.sessions((), found.sessions, ("", words.amounts.sessions(found.total))), False)
         self._say(Report(is_empty=not found.sessions, note=found.note))
 
     def _report_of(self, request: SearchRequest, reply: SearchReply) -> Report:
@@ -353,11 +353,11 @@ class SearchController(QObject):
         if self.mode == "keyword":
             return None
         if not self.can(self.mode):
-            return words.MEANING_LATER
+            return words.search.MEANING_LATER
         if reply.mode.realised != request.mode and reply.mode.reason:
             return reply.mode.reason
         if request.mode != "keyword" and reply.coverage.percent < 100:
-            return words.meaning_covers(reply.coverage.percent)
+            return words.search.meaning_covers(reply.coverage.percent)
         return None
 
     def _failed(self, error: Exception) -> None:
@@ -373,7 +373,9 @@ class SearchController(QObject):
     # Showing -------------------------------------------------------------------------------------------------------
 
     def _show_sessions(self) -> None:
-        self.rows_changed.emit(rows.sessions(self.pins, self._recent, (words.PINNED, words.RECENT)), False)
+        self.rows_changed.emit(
+            rows.sessions(self.pins, self._recent, (words.search.PINNED, words.search.RECENT)), False
+        )
 
     def _show_hits(self) -> None:
         """Show the hits now, or together with the next ones when the last repaint was just now."""

@@ -101,7 +101,7 @@ class Deeds:
     def open_link(self, url: str) -> None:
         """Open a link in the browser, because it was clicked."""
         if not self._opener.link(url):
-            self._say(words.LINK_REFUSED, TROUBLE_MS)
+            self._say(words.search.LINK_REFUSED, TROUBLE_MS)
 
     def jump(self, identity: str) -> None:
         """Open the session or message whose id was pasted."""
@@ -164,7 +164,7 @@ class Deeds:
         pinned = len(window.remembered.pins)
         window.remember(window.remembered.with_pin(session))
         window.controller.set_pins(window.remembered.pins)
-        self._say(words.PINNED_NOW if len(window.remembered.pins) > pinned else words.UNPINNED_NOW)
+        self._say(words.search.PINNED_NOW if len(window.remembered.pins) > pinned else words.search.UNPINNED_NOW)
 
     # Copying and opening -------------------------------------------------------------------------------------------
 
@@ -173,19 +173,19 @@ class Deeds:
         if window.in_session:
             if window.session.find_field.hasFocus() and window.session.find_field.hasSelectedText():
                 return False
-            return self._copied(window.session.copied_text(), words.COPIED)
+            return self._copied(window.session.copied_text(), words.shared.COPIED)
         chosen = window.preview.view.selected_text
         if chosen:
-            return self._copied(chosen, words.COPIED)
+            return self._copied(chosen, words.shared.COPIED)
         field = window.bar.field
         # The whole query is selected when the window appears; then the hit is meant.
         if field.hasSelectedText() and field.selectedText() != field.text():
             return False
         row = window.row
         if isinstance(row, SessionItem):
-            return self._copied(shown.plain(row.session.title or row.session.session_id), words.COPIED)
+            return self._copied(shown.plain(row.session.title or row.session.session_id), words.shared.COPIED)
         if isinstance(row, HitRow):
-            self._with_context(row.hit, lambda reading: self._copied(_hit_text(row.hit, reading), words.COPIED))
+            self._with_context(row.hit, lambda reading: self._copied(_hit_text(row.hit, reading), words.shared.COPIED))
         return True
 
     def _cite(self) -> bool:
@@ -195,19 +195,21 @@ class Deeds:
             if session is not None and message is not None:
                 quote = shown.one_line(plain_text(message), QUOTE)
                 place = (session.title, session.project, message.timestamp)
-                self._copied(_citation(quote, place, session.session_id, message.message_uuid), words.CITATION_COPIED)
+                self._copied(
+                    _citation(quote, place, session.session_id, message.message_uuid), words.search.CITATION_COPIED
+                )
             return True
         row = window.row
         if isinstance(row, HitRow):
             hit = row.hit
             quote = shown.one_line(hit.snippet, QUOTE)
             place = (hit.session_title, hit.project, hit.timestamp)
-            self._copied(_citation(quote, place, hit.session_id, hit.message_uuid), words.CITATION_COPIED)
+            self._copied(_citation(quote, place, hit.session_id, hit.message_uuid), words.search.CITATION_COPIED)
         return True
 
     def _copy_id(self) -> bool:
         session = self._session_id
-        return self._copied(session, words.ID_COPIED) if session else True
+        return self._copied(session, words.search.ID_COPIED) if session else True
 
     def _resume(self) -> bool:
         session = self._session_of_row()
@@ -222,14 +224,14 @@ class Deeds:
         if self._opener.terminal(session.resume_command):
             self._window.dismiss()
         else:
-            self._copied(session.resume_command, words.NO_TERMINAL, TROUBLE_MS)
+            self._copied(session.resume_command, words.search.NO_TERMINAL, TROUBLE_MS)
 
     def _export(self) -> bool:
         history, session = self._history, self._session_id
         if history is None or not session:
             return True
         name = str(Path.home() / f"session-{session[:8]}.md")
-        target, _ = QFileDialog.getSaveFileName(self._window, words.ACT_EXPORT, name, words.MARKDOWN_FILES)
+        target, _ = QFileDialog.getSaveFileName(self._window, words.actions.EXPORT, name, words.search.MARKDOWN_FILES)
         if target:
             self.export_to(Path(target), session)
         return True
@@ -243,7 +245,7 @@ class Deeds:
         def work(_cancelled: object) -> None:
             target.write_text(history.export_session(session), encoding="utf-8", errors="replace")
 
-        self._tasks.run(work, lambda _none: self._say(words.EXPORTED), self._failed)
+        self._tasks.run(work, lambda _none: self._say(words.shared.EXPORTED), self._failed)
 
     def _raw(self) -> bool:
         history, session = self._history, self._session_id
@@ -254,9 +256,9 @@ class Deeds:
 
     def _open_raw(self, file: Path | None) -> None:
         if file is None:
-            self._say(words.RAW_GONE, TROUBLE_MS)
+            self._say(words.search.RAW_GONE, TROUBLE_MS)
         elif not self._opener.file(file):
-            self._copied(str(file), words.RAW_NOT_OPENED, TROUBLE_MS)
+            self._copied(str(file), words.search.RAW_NOT_OPENED, TROUBLE_MS)
 
     # The window ----------------------------------------------------------------------------------------------------
 
@@ -400,6 +402,6 @@ def _hit_text(hit: Hit, reading: Reading) -> str:
 def _citation(quote: str, place: tuple[str | None, str | None, str | None], session: str, message: str) -> str:
     """Return a quotation with where it stands: title, project and time."""
     title, project, timestamp = place
-    name = shown.one_line(title or words.UNTITLED, 120)
+    name = shown.one_line(title or words.shared.UNTITLED, 120)
     parts = (name, shown.project_name(project), (timestamp or "")[:16].replace("T", " "))
-    return words.citation(quote, ", ".join(part for part in parts if part), session, message)
+    return words.search.citation(quote, ", ".join(part for part in parts if part), session, message)

@@ -110,9 +110,15 @@ class RowDelegate(QStyledItemDelegate):
         painter.drawPixmap(QPointF(box.left(), box.top() + 2), icon)
         box = box.adjusted(ICON + 10, 0, 0, 0)
         used = self._time(painter, session.last_at, box)
-        self._title(painter, shown.one_line(session.title or words.UNTITLED, 200), box.adjusted(0, 0, -used - 10, 0))
-        parts = [shown.project_name(session.project), shown.one_line(session.branch or "", 40),
-                 words.messages(session.messages), "" if session.on_disk else words.ONLY_HERE_SHORT]  # fmt: skip
+        self._title(
+            painter, shown.one_line(session.title or words.shared.UNTITLED, 200), box.adjusted(0, 0, -used - 10, 0)
+        )
+        parts = [
+            shown.project_name(session.project),
+            shown.one_line(session.branch or "", 40),
+            words.amounts.messages(session.messages),
+            "" if session.on_disk else words.search.ONLY_HERE_SHORT,
+        ]
         self._line(painter, " · ".join(part for part in parts if part), self._below(box))
 
     def _hit(self, painter: QPainter, row: HitRow, box: QRect) -> None:
@@ -131,7 +137,7 @@ class RowDelegate(QStyledItemDelegate):
         used = self._time(painter, hit.timestamp, box)
         used += self._project(painter, hit, box.adjusted(0, 0, -used - 8, 0)) + 8
         self._title(
-            painter, shown.one_line(hit.session_title or words.UNTITLED, 200), box.adjusted(0, 0, -used - 10, 0)
+            painter, shown.one_line(hit.session_title or words.shared.UNTITLED, 200), box.adjusted(0, 0, -used - 10, 0)
         )
         below = self._below(box)
         self._snippet(painter, hit, below)
@@ -140,7 +146,7 @@ class RowDelegate(QStyledItemDelegate):
             top = below.top() + small * SNIPPET_LINES + 4
             painter.setFont(self._theme.font(0.86))
             painter.setPen(colour(colours.accent))
-            text = f"{'▾' if row.expanded else '▸'} {words.more_in_session(row.more)}"
+            text = f"{'▾' if row.expanded else '▸'} {words.search.more_in_session(row.more)}"
             painter.drawText(QRect(below.left(), top, below.width(), small), Qt.AlignmentFlag.AlignLeft, text)
 
     def _role_look(self, hit: Hit) -> tuple[str, str]:

@@ -114,7 +114,7 @@ class _Writer:
                 self._opened(block)
             return
         if block.kind == "image":
-            self._note(words.IMAGE)
+            self._note(words.search.IMAGE)
             return
         text, cut = _cut(shown.plain((block.text or "")[: MAX_SHOWN * 2]), len(block.text or ""))
         if not text.strip():
@@ -161,7 +161,7 @@ class _Writer:
 
     def _notes(self, cut: int, truncated: str | None) -> None:
         if cut:
-            self._note(words.characters_more(shown.count(cut)))
+            self._note(words.search.characters_more(shown.count(cut)))
         if truncated:
             self._note(shown.one_line(truncated))
 
@@ -306,12 +306,14 @@ def _fragments(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
 def fold_line(block: Block) -> tuple[str, str]:
     """Return what a folded block says: a name, and the beginning of what is inside."""
     if block.kind == "thinking":
-        return words.THINKING, shown.one_line(block.text or "", MAX_FOLDED)
+        return words.search.THINKING, shown.one_line(block.text or "", MAX_FOLDED)
     if block.kind == "tool_use":
-        return shown.one_line(block.tool or words.TOOL, 60), tool_summary(block.input)
+        return shown.one_line(block.tool or words.search.TOOL, 60), tool_summary(block.input)
     text = block.text or ""
     lines = text.count("\n") + 1 if text else 0
-    return (words.FAILED_RESULT if block.is_error else words.result(lines)), shown.one_line(text, MAX_FOLDED)
+    return (words.search.FAILED_RESULT if block.is_error else words.search.result(lines)), shown.one_line(
+        text, MAX_FOLDED
+    )
 
 
 def tool_summary(value: Any) -> str:
@@ -365,7 +367,7 @@ def _is_prose(text: str, *, is_typed: bool) -> bool:
 
 
 def _picture_words(match: re.Match[str]) -> str:
-    return f"[{words.picture(match[1] or match[2][:60])}]".replace("[[", "[")
+    return f"[{words.search.picture(match[1] or match[2][:60])}]".replace("[[", "[")
 
 
 def _cut(text: str, whole: int) -> tuple[str, int]:

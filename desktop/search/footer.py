@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from desktop.theme import Theme
 
 MODES: Final[tuple[tuple[Mode, str, str], ...]] = (
-    ("hybrid", words.MODE_HYBRID, "Alt+1"),
-    ("keyword", words.MODE_KEYWORD, "Alt+2"),
-    ("semantic", words.MODE_MEANING, "Alt+3"),
+    ("hybrid", words.search.MODE_HYBRID, "Alt+1"),
+    ("keyword", words.search.MODE_KEYWORD, "Alt+2"),
+    ("semantic", words.search.MODE_MEANING, "Alt+3"),
 )
 
 
@@ -40,13 +40,15 @@ class Footer(QFrame):
         self._group = QButtonGroup(self)
         self.buttons: dict[str, QPushButton] = {}
         for mode, label, key in MODES:
-            made = self._button(label, words.with_key(words.MODE_HELP[mode], native(key)))
+            made = self._button(label, words.search.with_key(words.search.MODE_HELP[mode], native(key)))
             made.setFont(small)
             made.clicked.connect(lambda _checked=False, mode=mode: self.mode_chosen.emit(mode))
             self._group.addButton(made)
             self.buttons[mode] = made
             row.addWidget(made)
-        self.everything = self._button(words.MODE_EVERYTHING, words.with_key(words.EVERYTHING_HELP, native("Alt+4")))
+        self.everything = self._button(
+            words.search.MODE_EVERYTHING, words.search.with_key(words.search.EVERYTHING_HELP, native("Alt+4"))
+        )
         self.everything.setFont(small)
         self.everything.clicked.connect(lambda checked=False: self.everything_chosen.emit(checked))
         row.addWidget(self.everything)
@@ -54,10 +56,10 @@ class Footer(QFrame):
         self.state = ElidedLabel()
         self.state.setFont(small)
         self.state.setProperty("kind", "faint")
-        self.state.setAccessibleName(words.STATE)
+        self.state.setAccessibleName(words.search.STATE)
         row.addWidget(self.state, 1)
         row.addSpacing(8)
-        hint = QLabel(words.footer_hint(native("Return"), native("Ctrl+K"), native("F1")))
+        hint = QLabel(words.search.footer_hint(native("Return"), native("Ctrl+K"), native("F1")))
         hint.setFont(small)
         hint.setProperty("kind", "faint")
         row.addWidget(hint)
@@ -74,13 +76,13 @@ class Footer(QFrame):
         if report.problem is not None:
             text, kind = report.problem.title, "bad"
         elif report.is_slow:
-            text = words.SEARCHING
+            text = words.search.SEARCHING
         elif report.note:
             text, kind = report.note, "warning"
         elif report.corrected:
-            text = words.corrected(shown.one_line(report.corrected, 60))
+            text = words.search.corrected(shown.one_line(report.corrected, 60))
         elif report.total:
-            text = words.hits(report.total)
+            text = words.search.hits(report.total)
         else:
             text = ""
         self.state.set_text(text)

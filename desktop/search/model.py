@@ -113,19 +113,19 @@ def spoken(row: Row) -> str:
         case HitRow():
             hit = row.hit
             parts = [
-                shown.one_line(hit.session_title or words.UNTITLED, 120),
+                shown.one_line(hit.session_title or words.shared.UNTITLED, 120),
                 shown.project_name(hit.project),
-                words.speaker(hit.role, hit.tool),
+                words.search.speaker(hit.role, hit.tool),
                 shown.one_line(hit.snippet, 300),
-                words.more_in_session(row.more) if row.more else "",
+                words.search.more_in_session(row.more) if row.more else "",
             ]
             return ". ".join(part for part in parts if part)
         case SessionItem():
             session = row.session
             parts = [
-                shown.one_line(session.title or words.UNTITLED, 120),
+                shown.one_line(session.title or words.shared.UNTITLED, 120),
                 shown.project_name(session.project),
-                words.messages(session.messages),
+                words.amounts.messages(session.messages),
             ]
             return ". ".join(part for part in parts if part)
         case Heading():
@@ -138,11 +138,11 @@ def tooltip(row: Row) -> str | None:
         case HitRow():
             lines = [shown.absolute(row.hit.timestamp), shown.one_line(row.hit.project or "", 200)]
             if not row.hit.on_disk:
-                lines.append(words.ONLY_HERE)
+                lines.append(words.search.ONLY_HERE)
         case SessionItem():
             lines = [shown.absolute(row.session.last_at), shown.one_line(row.session.project or "", 200)]
             if not row.session.on_disk:
-                lines.append(words.ONLY_HERE)
+                lines.append(words.search.ONLY_HERE)
         case Heading():
             return None
     return "\n".join(shown.for_tooltip(line) for line in lines if line)

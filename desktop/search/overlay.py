@@ -47,8 +47,8 @@ class ActionList(QFrame):
         self.setObjectName("overlay")
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.field = QLineEdit(self)
-        self.field.setPlaceholderText(words.ACTIONS_HINT)
-        self.field.setAccessibleName(words.ACTIONS_HINT)
+        self.field.setPlaceholderText(words.search.ACTIONS_HINT)
+        self.field.setAccessibleName(words.search.ACTIONS_HINT)
         self.field.installEventFilter(self)
         self.field.textChanged.connect(self._filter)
         self._model = QStandardItemModel(self)
@@ -58,7 +58,7 @@ class ActionList(QFrame):
         self.view.setItemDelegate(_ActionDelegate(theme, self))
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view.setMouseTracking(True)
-        self.view.setAccessibleName(words.ACT_ACTIONS)
+        self.view.setAccessibleName(words.actions.ACTIONS)
         self.view.clicked.connect(self._run)
         box = QVBoxLayout(self)
         box.setContentsMargins(8, 8, 8, 8)
@@ -175,7 +175,7 @@ class KeyHelp(QFrame):
         self._theme = theme
         self.setObjectName("overlay")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(words.ACT_KEYS)
+        self.setAccessibleName(words.actions.KEYS)
         self.hide()
 
     def open(self) -> None:
@@ -196,7 +196,7 @@ class KeyHelp(QFrame):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10)
         painter.setFont(self._theme.font(1.1, bold=True))
         painter.setPen(colour(colours.text))
-        painter.drawText(24, 36, words.ACT_KEYS)
+        painter.drawText(24, 36, words.actions.KEYS)
         listed = [action for action in ACTIONS if action.keys]
         half = (len(listed) + 1) // 2
         step = min(27, (self.height() - 70) // max(1, half))
@@ -237,7 +237,7 @@ class Toast(QLabel):
         self.setObjectName("toast")
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.setAccessibleName(words.CONFIRMATION)
+        self.setAccessibleName(words.search.CONFIRMATION)
         self.timer = QTimer(self)
         self.timer.setSingleShot(True)
         self.timer.timeout.connect(self.hide)

@@ -59,7 +59,7 @@ class Preview(QFrame):
         self.counter = QLabel(head)
         self.counter.setProperty("kind", "faint")
         self.counter.setFont(theme.font(0.88))
-        self.counter.setToolTip(words.STEP_HINT)
+        self.counter.setToolTip(words.search.STEP_HINT)
         lines = QVBoxLayout()
         lines.setSpacing(1)
         lines.addWidget(self.title)
@@ -69,9 +69,9 @@ class Preview(QFrame):
         row.addLayout(lines, 1)
         row.addWidget(self.counter, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.view = TranscriptView(theme, self)
-        self.view.setAccessibleName(words.PREVIEW)
+        self.view.setAccessibleName(words.search.PREVIEW)
         self.view.link_clicked.connect(self.link_clicked)
-        self.empty = QLabel(words.PREVIEW_EMPTY, self)
+        self.empty = QLabel(words.search.PREVIEW_EMPTY, self)
         self.empty.setProperty("kind", "faint")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._head = head
@@ -134,9 +134,9 @@ class Preview(QFrame):
     def _came(self, reading: Reading) -> None:
         self.reading = reading
         session = reading.session
-        self.title.set_text(shown.one_line(session.title or words.UNTITLED, 200))
+        self.title.set_text(shown.one_line(session.title or words.shared.UNTITLED, 200))
         parts = [shown.one_line(session.project or "", 120), shown.one_line(session.branch or "", 40),
-                 "" if session.on_disk else words.ONLY_HERE_SHORT]  # fmt: skip
+                 "" if session.on_disk else words.search.ONLY_HERE_SHORT]  # fmt: skip
         self.place.set_text(" · ".join(part for part in parts if part))
         self._head.show()
         self.empty.hide()
@@ -158,7 +158,7 @@ class Preview(QFrame):
         self._say_place()
 
     def _say_place(self) -> None:
-        self.counter.setText(words.match_of(self._at + 1, len(self._places)) if self._places else "")
+        self.counter.setText(words.search.match_of(self._at + 1, len(self._places)) if self._places else "")
 
     def _failed(self, error: Exception) -> None:
         log_bug(error)

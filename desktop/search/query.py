@@ -119,7 +119,7 @@ def _read_tool(found: Wanted, chip: Chip, _now: datetime) -> Wanted:
 def _read_date(found: Wanted, chip: Chip, now: datetime) -> Wanted:
     day = moment_of(chip.value, now)
     if day is None:
-        return replace(found, problem=words.not_a_date(chip.text))
+        return replace(found, problem=words.search.not_a_date(chip.text))
     if chip.key == "after":
         return replace(found, filters=replace(found.filters, date_from=day))
     return replace(found, filters=replace(found.filters, date_to=day))
@@ -129,19 +129,19 @@ def _read_role(found: Wanted, chip: Chip, _now: datetime) -> Wanted:
     known = {each.value for each in Role}
     role = _ROLES.get(chip.value.lower(), chip.value.lower())
     if role not in known:
-        return replace(found, problem=words.not_a_role(chip.text, ", ".join(each.value for each in Role)))
+        return replace(found, problem=words.search.not_a_role(chip.text, ", ".join(each.value for each in Role)))
     return replace(found, filters=replace(found.filters, role=Role(role)))
 
 
 def _read_kind(found: Wanted, chip: Chip, _now: datetime) -> Wanted:
     if chip.value.lower() not in _KINDS:
-        return replace(found, problem=words.not_a_kind(chip.text, ", ".join(_KINDS)))
+        return replace(found, problem=words.search.not_a_kind(chip.text, ", ".join(_KINDS)))
     return replace(found, filters=replace(found.filters, kind=chip.value.lower()))
 
 
 def _read_place(found: Wanted, chip: Chip, _now: datetime) -> Wanted:
     if chip.value.lower() not in _PLACES:
-        return replace(found, problem=words.not_a_place(chip.text, ", ".join(_PLACES)))
+        return replace(found, problem=words.search.not_a_place(chip.text, ", ".join(_PLACES)))
     return replace(found, in_knowledge=chip.value.lower() == "knowledge")
 
 

@@ -126,7 +126,7 @@ class SessionView(QFrame):
         self._rest.setSingleShot(True)
         self._rest.setInterval(200)
         self._rest.timeout.connect(self._find_now)
-        self.back = button(words.BACK, self.closed.emit, "link")
+        self.back = button(words.shared.BACK, self.closed.emit, "link")
         self.back.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.title = ElidedLabel()
         self.title.setFont(theme.font(1.05, bold=True))
@@ -134,8 +134,8 @@ class SessionView(QFrame):
         self.facts.setProperty("kind", "faint")
         self.facts.setFont(theme.font(0.88))
         self.find_field = QLineEdit()
-        self.find_field.setPlaceholderText(words.FIND_HINT)
-        self.find_field.setAccessibleName(words.FIND_HINT)
+        self.find_field.setPlaceholderText(words.search.FIND_HINT)
+        self.find_field.setAccessibleName(words.search.FIND_HINT)
         self.find_field.setMaximumWidth(220)
         self.find_field.setClearButtonEnabled(True)
         self.find_field.textChanged.connect(self._rest_first)
@@ -179,7 +179,7 @@ class SessionView(QFrame):
         if history is None:
             return
         self.session = None
-        self.title.set_text(words.LOADING)
+        self.title.set_text(words.shared.LOADING)
         self.facts.set_text("")
 
         def work(_cancelled: threading.Event) -> tuple[Reading, int, str | None]:
@@ -220,10 +220,10 @@ class SessionView(QFrame):
     def _opened(self, history: History, reading: Reading, index: int, uuid: str | None, query: str) -> None:
         session = reading.session
         self.session = session
-        self.title.set_text(shown.one_line(session.title or words.UNTITLED, 200))
+        self.title.set_text(shown.one_line(session.title or words.shared.UNTITLED, 200))
         parts = [shown.one_line(session.project or "", 120), shown.one_line(session.branch or "", 40),
-                 shown.absolute(session.started_at), words.messages(session.messages),
-                 "" if session.on_disk else words.ONLY_HERE_SHORT]  # fmt: skip
+                 shown.absolute(session.started_at), words.amounts.messages(session.messages),
+                 "" if session.on_disk else words.search.ONLY_HERE_SHORT]  # fmt: skip
         self.facts.set_text(" · ".join(part for part in parts if part))
         source = PagedSource(self._tasks, history, session.session_id)
         source.begin(reading)
@@ -302,10 +302,12 @@ class SessionView(QFrame):
 
     def _say_place(self) -> None:
         if self._found:
-            self.counter.setText(words.match_of(self._at + 1, len(self._found)))
+            self.counter.setText(words.search.match_of(self._at + 1, len(self._found)))
             set_kind(self.counter, "faint")
         else:
-            self.counter.setText(words.NO_MATCH if self.find_field.text().strip() and not self._finding.is_busy else "")
+            self.counter.setText(
+                words.search.NO_MATCH if self.find_field.text().strip() and not self._finding.is_busy else ""
+            )
 
     def _failed(self, error: Exception) -> None:
         log_bug(error)

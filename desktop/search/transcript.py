@@ -66,7 +66,7 @@ class TranscriptView(QAbstractScrollArea):
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(words.MESSAGES)
+        self.setAccessibleName(words.search.MESSAGES)
         self.viewport().setMouseTracking(True)
         self.viewport().setAutoFillBackground(False)
         self.verticalScrollBar().setSingleStep(24)
@@ -247,7 +247,7 @@ class TranscriptView(QAbstractScrollArea):
         message = self.column.source.message(index)
         if laid is None or message is None:
             painter.setPen(colour(colours.faint))
-            painter.drawText(MARGIN + GUTTER, y + HEAD, words.LOADING)
+            painter.drawText(MARGIN + GUTTER, y + HEAD, words.shared.LOADING)
             return
         if not laid.height:
             return
@@ -393,16 +393,16 @@ class TranscriptView(QAbstractScrollArea):
 def speaker_look(message: MessageView, person: str, claude: str, tool: str) -> tuple[str, str, str]:
     """Return the drawing, the name and the colour of a speaker."""
     if message.is_sidechain:
-        return "claude", words.SUBAGENT, tool
+        return "claude", words.search.SUBAGENT, tool
     match message.role:
         case "user":
-            return "person", words.YOU, person
+            return "person", words.search.YOU, person
         case "assistant" | "tool":
-            return "claude", words.CLAUDE, claude
+            return "claude", words.search.CLAUDE, claude
         case "summary":
-            return "summary", words.SUMMARY, tool
+            return "summary", words.search.SUMMARY, tool
         case _:
-            return "injected", words.INJECTED, tool
+            return "injected", words.search.INJECTED, tool
 
 
 def _selection(

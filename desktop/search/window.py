@@ -66,7 +66,7 @@ class SearchWindow(FloatingWindow):
         as_program: bool = False,
     ) -> None:
         super().__init__(as_program=as_program)
-        self.setWindowTitle(words.APP)
+        self.setWindowTitle(words.shared.APP)
         self.controller = controller
         self._theme = theme
         self._now = now
@@ -260,9 +260,9 @@ class SearchWindow(FloatingWindow):
         self.empty_text.setText(text)
         self.empty_button.setVisible(report.offer_everything > 0 or not report.has_history)
         if report.offer_everything:
-            self.empty_button.setText(words.search_everything(report.offer_everything))
+            self.empty_button.setText(words.search.search_everything(report.offer_everything))
         elif not report.has_history:
-            self.empty_button.setText(words.TRY_SAMPLE)
+            self.empty_button.setText(words.shared.TRY_SAMPLE)
         self._stack.setCurrentWidget(self.empty if text and not self.model.rows else self.list)
         self.footer.set_mode(self.controller.mode, everything=self.controller.everything)
 
@@ -361,7 +361,7 @@ def _list_view(model: RowsModel, delegate: RowDelegate) -> QListView:
     made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     made.setMouseTracking(True)
     made.setContentsMargins(0, 4, 0, 4)
-    made.setAccessibleName(words.HITS)
+    made.setAccessibleName(words.search.HITS)
     return made
 
 
@@ -392,11 +392,11 @@ def _empty(run: Callable[[], object]) -> tuple[QWidget, QLabel, QPushButton]:
 
 def _empty_text(report: Report, is_running: bool) -> str:  # noqa: FBT001 - private
     if not is_running:
-        return words.STARTING
+        return words.shared.STARTING
     if report.problem is not None:
         return "\n\n".join(part for part in (report.problem.title, report.problem.text) if part)
     if not report.has_history:
-        return words.NO_HISTORY
+        return words.search.NO_HISTORY
     if report.offer_everything:
-        return words.ONLY_LOW_SIGNAL
-    return words.NOTHING_FOUND if report.is_empty else ""
+        return words.search.ONLY_LOW_SIGNAL
+    return words.search.NOTHING_FOUND if report.is_empty else ""

@@ -31,16 +31,20 @@ class DataPage(QWidget):
         grid.setHorizontalSpacing(14)
         grid.setColumnStretch(1, 1)
         for row, (name, path) in enumerate(
-            ((words.FOLDER_DATA, paths.data), (words.FOLDER_SETTINGS, paths.config), (words.FOLDER_LOG, paths.logs))
+            (
+                (words.settings.FOLDER_DATA, paths.data),
+                (words.settings.FOLDER_SETTINGS, paths.config),
+                (words.settings.FOLDER_LOG, paths.logs),
+            )
         ):
             grid.addWidget(label(name, "muted"), row, 0)
             place = label(str(path), wrap=True)
             place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             grid.addWidget(place, row, 1)
-            grid.addWidget(button(words.OPEN, lambda path=path: services.opener.file(path), "link"), row, 2)
-        self.rebuild = button(words.REBUILD, self._rebuild)
-        self.backup = button(words.BACKUP, lambda: services.open("backup"))
-        self.delete = button(words.DELETE_ALL, self._ask, "danger")
+            grid.addWidget(button(words.settings.OPEN, lambda path=path: services.opener.file(path), "link"), row, 2)
+        self.rebuild = button(words.settings.REBUILD, self._rebuild)
+        self.backup = button(words.settings.BACKUP, lambda: services.open("backup"))
+        self.delete = button(words.settings.DELETE_ALL, self._ask, "danger")
         self.said = label(kind="muted", wrap=True)
         actions = QHBoxLayout()
         for each in (self.rebuild, self.backup):
@@ -53,11 +57,11 @@ class DataPage(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(12)
         box.addLayout(grid)
-        box.addWidget(label(words.REBUILD_HELP, "faint", wrap=True))
+        box.addWidget(label(words.settings.REBUILD_HELP, "faint", wrap=True))
         box.addLayout(actions)
         box.addWidget(self.said)
         box.addWidget(line())
-        box.addWidget(label(words.DELETE_HELP, "faint", wrap=True))
+        box.addWidget(label(words.settings.DELETE_HELP, "faint", wrap=True))
         box.addLayout(end)
 
     def attach(self, history: History | None) -> None:
@@ -66,7 +70,7 @@ class DataPage(QWidget):
         self.rebuild.setEnabled(history is not None)
         can_back_up = history is not None and "backup" in history.methods
         self.backup.setEnabled(can_back_up)
-        self.backup.setToolTip("" if can_back_up else words.NOT_THERE_YET)
+        self.backup.setToolTip("" if can_back_up else words.shared.NOT_THERE_YET)
 
     def _rebuild(self) -> None:
         history = self._history
@@ -74,15 +78,15 @@ class DataPage(QWidget):
             self._services.tasks.run(lambda _: history.reindex(full=True), self._queued)
 
     def _queued(self, reply: ReindexReply) -> None:
-        self.said.setText(words.queued(reply.queued_files))
+        self.said.setText(words.settings.queued(reply.queued_files))
 
     def _ask(self) -> None:
         box = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setText(words.DELETE_TITLE)
-        box.setInformativeText(words.DELETE_SURE)
-        delete = box.addButton(words.DELETE_ALL, QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(words.CANCEL, QMessageBox.ButtonRole.RejectRole)
+        box.setText(words.settings.DELETE_TITLE)
+        box.setInformativeText(words.settings.DELETE_SURE)
+        delete = box.addButton(words.settings.DELETE_ALL, QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(words.shared.CANCEL, QMessageBox.ButtonRole.RejectRole)
         box.setModal(True)
         delete.clicked.connect(lambda _checked=False: self.delete_everything())
         box.open()

@@ -29,18 +29,18 @@ class KeyCatcher(QPushButton):
         super().__init__()
         self.setCheckable(True)
         self.setMinimumWidth(190)
-        self.setAccessibleName(words.SETTING_NAMES["hotkey"])
+        self.setAccessibleName(words.settings.SETTING_NAMES["hotkey"])
         self.clicked.connect(self._begin)
         self._before = ""
 
     def show_keys(self, text: str) -> None:
         """Show the combination that is registered."""
-        self.setText(text or words.NO_HOTKEY)
+        self.setText(text or words.settings.NO_HOTKEY)
 
     def _begin(self, checked: bool) -> None:  # noqa: FBT001 - a slot
         if checked:
             self._before = self.text()
-            self.setText(words.PRESS_KEYS)
+            self.setText(words.settings.PRESS_KEYS)
             self.grabKeyboard()
         else:
             self._end()
@@ -48,7 +48,7 @@ class KeyCatcher(QPushButton):
     def _end(self) -> None:
         self.releaseKeyboard()
         self.setChecked(False)
-        if self.text() == words.PRESS_KEYS:
+        if self.text() == words.settings.PRESS_KEYS:
             self.setText(self._before)
 
     def event(self, event: QEvent) -> bool:
@@ -90,10 +90,10 @@ class HotkeyRow(QWidget):
         self._hotkey = services.hotkey
         self.catcher = KeyCatcher()
         self.catcher.caught.connect(self._caught)
-        self.help = label(words.HOTKEY_HELP, "faint", wrap=True)
+        self.help = label(words.settings.HOTKEY_HELP, "faint", wrap=True)
         self.problem = label(kind="bad", wrap=True)
         line = QHBoxLayout()
-        line.addWidget(label(words.SETTING_NAMES["hotkey"]))
+        line.addWidget(label(words.settings.SETTING_NAMES["hotkey"]))
         line.addStretch(1)
         line.addWidget(self.catcher)
         box = QVBoxLayout(self)
@@ -116,7 +116,7 @@ class HotkeyRow(QWidget):
         problem = hotkey.problem
         text = "" if problem is None else " ".join(part for part in (
             f"{problem.title}.", problem.message, problem.hint,
-            words.hotkey_stays(hotkey.shown) if hotkey.shown else "",
+            words.settings.hotkey_stays(hotkey.shown) if hotkey.shown else "",
         ) if part)  # fmt: skip
         self.problem.setText(text)
         self.problem.setVisible(bool(text))

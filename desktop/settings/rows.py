@@ -37,7 +37,7 @@ class SettingRow(QWidget):
     def __init__(self, setting: Setting, value: Any) -> None:
         super().__init__()
         self.setting = setting
-        self.title = label(words.SETTING_NAMES[setting.key])
+        self.title = label(words.settings.SETTING_NAMES[setting.key])
         self.help = label(setting.help.replace("`", ""), "faint", wrap=True)
         self.problem = label(kind="bad", wrap=True)
         self.problem.hide()
@@ -50,10 +50,10 @@ class SettingRow(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(4)
         self.editor = _EDITORS[setting.kind](self, value)
-        self.editor.setAccessibleName(words.SETTING_NAMES[setting.key])
+        self.editor.setAccessibleName(words.settings.SETTING_NAMES[setting.key])
         self.editor.setAccessibleDescription(setting.help)
         if isinstance(self.editor, QCheckBox):
-            self.editor.setText(words.SETTING_NAMES[setting.key])
+            self.editor.setText(words.settings.SETTING_NAMES[setting.key])
             box.addWidget(self.editor)
         elif isinstance(self.editor, QPlainTextEdit):
             box.addWidget(self.title)
@@ -111,7 +111,7 @@ def _seconds(row: SettingRow, value: float) -> QWidget:
     editor = QDoubleSpinBox()
     editor.setRange(row.setting.minimum or 0, row.setting.maximum or 1_000_000)
     editor.setDecimals(1)
-    editor.setSuffix(words.SECONDS_SUFFIX)
+    editor.setSuffix(words.settings.SECONDS_SUFFIX)
     editor.setValue(value)
     editor.setMinimumWidth(96)
     editor.valueChanged.connect(row.soon)
@@ -120,7 +120,7 @@ def _seconds(row: SettingRow, value: float) -> QWidget:
 
 
 def _text(row: SettingRow, value: str | None) -> QWidget:
-    editor = QLineEdit(value or words.SYSTEM_ZONE)
+    editor = QLineEdit(value or words.settings.SYSTEM_ZONE)
     editor.setMinimumWidth(210)
     editor.editingFinished.connect(row.now)
     row.reads(lambda: editor.text().strip() or None)
@@ -130,7 +130,7 @@ def _text(row: SettingRow, value: str | None) -> QWidget:
 def _choice(row: SettingRow, value: str) -> QWidget:
     editor = QComboBox()
     for each in row.setting.choices:
-        editor.addItem(words.CHOICES.get(each, each), each)
+        editor.addItem(words.settings.CHOICES.get(each, each), each)
     editor.setCurrentIndex(max(0, editor.findData(value)))
     editor.currentIndexChanged.connect(row.now)
     row.reads(editor.currentData)
@@ -139,7 +139,7 @@ def _choice(row: SettingRow, value: str) -> QWidget:
 
 def _lines(row: SettingRow, value: Sequence[str]) -> QWidget:
     editor = QPlainTextEdit("\n".join(value))
-    editor.setPlaceholderText(words.ONE_A_LINE)
+    editor.setPlaceholderText(words.settings.ONE_A_LINE)
     editor.setFixedHeight(72)
     editor.setTabChangesFocus(True)
     editor.textChanged.connect(row.soon)
@@ -149,7 +149,7 @@ def _lines(row: SettingRow, value: Sequence[str]) -> QWidget:
 
 def _roots(row: SettingRow, value: Sequence[RootSetting]) -> QWidget:
     editor = QPlainTextEdit("\n".join(f"{each.label} = {each.path}" for each in value))
-    editor.setPlaceholderText(words.ROOTS_HINT)
+    editor.setPlaceholderText(words.settings.ROOTS_HINT)
     editor.setFixedHeight(72)
     editor.setTabChangesFocus(True)
     editor.textChanged.connect(row.soon)

@@ -43,17 +43,17 @@ class Page:
 
 
 PAGES: Final = (
-    Page(words.PAGE_GENERAL, ("hotkey", "autostart", "theme", "time_zone")),
-    Page(words.PAGE_HISTORY, ("transcripts.roots", "transcripts.exclude_projects", "archive.enabled")),
-    Page(words.PAGE_SEARCH, ("search.semantic_wait_s",)),
+    Page(words.settings.PAGE_GENERAL, ("hotkey", "autostart", "theme", "time_zone")),
+    Page(words.settings.PAGE_HISTORY, ("transcripts.roots", "transcripts.exclude_projects", "archive.enabled")),
+    Page(words.settings.PAGE_SEARCH, ("search.semantic_wait_s",)),
     Page(
-        words.PAGE_EMBEDDING,
+        words.settings.PAGE_EMBEDDING,
         ("embedding.enabled", "embedding.threads", "embedding.on_battery", "embedding.idle_unload_minutes",
          "embedding.model"),
     ),
-    Page(words.PAGE_CLAUDE),
-    Page(words.PAGE_PRIVACY, ("privacy.redact", "privacy.projects_apart")),
-    Page(words.PAGE_DATA, ("usage.prices",)),
+    Page(words.settings.PAGE_CLAUDE),
+    Page(words.settings.PAGE_PRIVACY, ("privacy.redact", "privacy.projects_apart")),
+    Page(words.settings.PAGE_DATA, ("usage.prices",)),
 )  # fmt: skip
 
 
@@ -61,7 +61,7 @@ class SettingsWindow(PlainWindow):
     """Shows and changes settings."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.SETTINGS_TITLE, QSize(760, 560))
+        super().__init__(words.settings.TITLE, QSize(760, 560))
         self._writing = threading.Lock()
         self._services = services
         self._history: History | None = None
@@ -71,7 +71,7 @@ class SettingsWindow(PlainWindow):
         self.list = QListWidget()
         self.list.setObjectName("pages")
         self.list.setFixedWidth(170)
-        self.list.setAccessibleName(words.SETTINGS_TITLE)
+        self.list.setAccessibleName(words.settings.TITLE)
         self.pages = QStackedWidget()
         self.data_page = DataPage(services)
         for page in PAGES:
@@ -106,8 +106,8 @@ class SettingsWindow(PlainWindow):
         banner.setObjectName("footer")
         row = QHBoxLayout(banner)
         row.setContentsMargins(16, 8, 16, 8)
-        row.addWidget(label(words.NEEDS_RESTART, "muted"), 1)
-        restart = button(words.RESTART_ENGINE, self._restart, "primary")
+        row.addWidget(label(words.settings.NEEDS_RESTART, "muted"), 1)
+        restart = button(words.settings.RESTART_ENGINE, self._restart, "primary")
         row.addWidget(restart)
         banner.hide()
         return banner, restart
@@ -119,9 +119,9 @@ class SettingsWindow(PlainWindow):
         box.setSpacing(16)
         box.addWidget(heading(page.title, self._services.theme.font(1.25, bold=True)))
         parts: list[QWidget] = [self._row(setting_of(key)) for key in page.keys]
-        if page.title == words.PAGE_CLAUDE:
+        if page.title == words.settings.PAGE_CLAUDE:
             parts.append(ClaudePanel(self._services))
-        if page.title == words.PAGE_DATA:
+        if page.title == words.settings.PAGE_DATA:
             parts.append(self.data_page)
         for number, part in enumerate(parts):
             if number:
@@ -150,10 +150,10 @@ class SettingsWindow(PlainWindow):
         made = QWidget()
         box = QVBoxLayout(made)
         box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(label(words.SETTING_NAMES[setting.key]))
+        box.addWidget(label(words.settings.SETTING_NAMES[setting.key]))
         box.addWidget(label(setting.help.replace("`", ""), "faint", wrap=True))
         row = QHBoxLayout()
-        row.addWidget(button(words.OPEN_SETTINGS_FILE, self._open_file))
+        row.addWidget(button(words.settings.OPEN_SETTINGS_FILE, self._open_file))
         row.addStretch(1)
         box.addLayout(row)
         return made
@@ -172,7 +172,7 @@ class SettingsWindow(PlainWindow):
         try:
             (autostart.enable if wanted else autostart.disable)()
         except OSError as error:
-            self.rows["autostart"].say(words.not_written(error.strerror or str(error)))
+            self.rows["autostart"].say(words.settings.not_written(error.strerror or str(error)))
             return False
         return True
 
@@ -199,7 +199,9 @@ class SettingsWindow(PlainWindow):
         log_bug(error)
         trouble = trouble_of(error)
         if key in self.rows:
-            self.rows[key].say(words.not_written(trouble.text if not isinstance(error, OSError) else str(error)))
+            self.rows[key].say(
+                words.settings.not_written(trouble.text if not isinstance(error, OSError) else str(error))
+            )
 
     def _restart(self) -> None:
         self.banner.hide()

@@ -103,7 +103,7 @@ class Calendar(QWidget):
         self._days: Mapping[date, int] = {}
         self._last = date(2000, 1, 1)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(words.CALENDAR)
+        self.setAccessibleName(words.status.CALENDAR)
 
     def set_days(self, days: Mapping[date, int], last: date) -> None:
         """Show other days.
@@ -115,7 +115,7 @@ class Calendar(QWidget):
         self._days = days
         self._last = last
         busy = sum(1 for number in days.values() if number)
-        self.setAccessibleDescription(words.active_days(busy))
+        self.setAccessibleDescription(words.status.active_days(busy))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -158,7 +158,7 @@ class Calendar(QWidget):
             week, weekday = event.pos().x() // STEP, (event.pos().y() - 20) // STEP
             day = self._first() + timedelta(weeks=week, days=weekday)
             is_day = 0 <= week < WEEKS and 0 <= weekday < 7 and day <= self._last
-            text = words.on_day(words.messages(self._days.get(day, 0)), shown.day(day)) if is_day else ""
+            text = words.status.on_day(words.amounts.messages(self._days.get(day, 0)), shown.day(day)) if is_day else ""
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
@@ -172,7 +172,7 @@ class Curve(QWidget):
         self._theme = theme
         self._points: tuple[tuple[float, float], ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(words.BACKLOG)
+        self.setAccessibleName(words.status.BACKLOG)
 
     def set_points(self, points: Sequence[tuple[float, float]]) -> None:
         """Show other points: seconds and number, in order."""
@@ -218,4 +218,4 @@ class Curve(QWidget):
         painter.drawPath(path)
         painter.setFont(self._theme.font(0.8))
         painter.setPen(colour(colours.faint))
-        painter.drawText(QPointF(0, 12), words.at_most(shown.count(int(most))))
+        painter.drawText(QPointF(0, 12), words.status.at_most(shown.count(int(most))))

@@ -35,7 +35,7 @@ class StatusWindow(PlainWindow):
     """Shows the engine."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.STATUS_TITLE, QSize(680, 740))
+        super().__init__(words.status.TITLE, QSize(680, 740))
         self._services = services
         self._history: History | None = None
         self._lane = services.tasks.lane()
@@ -44,12 +44,12 @@ class StatusWindow(PlainWindow):
         self.state = heading("", theme.font(1.25, bold=True))
         self.state.setWordWrap(True)
         self.detail = label(kind="muted", wrap=True)
-        self.pause = button(words.MENU_PAUSE, self._pause)
-        self.reindex = button(words.REINDEX, self._reindex)
+        self.pause = button(words.menu.PAUSE, self._pause)
+        self.reindex = button(words.status.REINDEX, self._reindex)
         self.curve = Curve(theme)
-        self.curve_title = heading(words.BACKLOG, theme.font(1.0, bold=True))
+        self.curve_title = heading(words.status.BACKLOG, theme.font(1.0, bold=True))
         self.projects = Bars(theme)
-        self.projects.setAccessibleName(words.COVERAGE)
+        self.projects.setAccessibleName(words.status.COVERAGE)
         self.share = label(kind="muted")
         self.calendar = Calendar(theme)
         self._numbers: dict[str, QLabel] = {}
@@ -65,12 +65,12 @@ class StatusWindow(PlainWindow):
         box.addWidget(self._figures())
         box.addWidget(self.curve_title)
         box.addWidget(self.curve)
-        box.addWidget(heading(words.COVERAGE, theme.font(1.0, bold=True)))
+        box.addWidget(heading(words.status.COVERAGE, theme.font(1.0, bold=True)))
         box.addWidget(self.share)
         box.addWidget(self.projects)
-        box.addWidget(heading(words.DAYS_TITLE, theme.font(1.0, bold=True)))
+        box.addWidget(heading(words.status.DAYS_TITLE, theme.font(1.0, bold=True)))
         box.addWidget(self.calendar)
-        box.addWidget(heading(words.TROUBLES, theme.font(1.0, bold=True)))
+        box.addWidget(heading(words.status.TROUBLES, theme.font(1.0, bold=True)))
         box.addWidget(self.troubles)
         box.addStretch(1)
         outer = QVBoxLayout(self)
@@ -112,7 +112,7 @@ class StatusWindow(PlainWindow):
         made = card()
         grid = QGridLayout(made)
         grid.setContentsMargins(16, 12, 16, 12)
-        for column, name in enumerate(words.FIGURES):
+        for column, name in enumerate(words.status.FIGURES):
             number = heading("–", self._services.theme.font(1.2, bold=True))  # noqa: RUF001 - a dash where a number will stand
             grid.addWidget(number, 0, column)
             grid.addWidget(label(name, "faint"), 1, column)
@@ -123,7 +123,7 @@ class StatusWindow(PlainWindow):
 
     def _show_pulse(self, pulse: Pulse) -> None:
         self.state.setText(pulse.sentence[:1].upper() + pulse.sentence[1:])
-        self.pause.setText(words.MENU_RESUME if pulse.is_paused else words.MENU_PAUSE)
+        self.pause.setText(words.menu.RESUME if pulse.is_paused else words.menu.PAUSE)
         self.pause.setEnabled(pulse.status is not None)
         self.detail.setText(pulse.problem.text if pulse.problem is not None else "")
         status = pulse.status
@@ -137,7 +137,7 @@ class StatusWindow(PlainWindow):
         self.detail.setText(details(status, self._services.now()))
         figures = (status.sessions, status.messages, status.database_bytes, status.archive_bytes, status.clients)
         for (name, number), value in zip(self._numbers.items(), figures, strict=True):
-            number.setText(shown.size(value) if name in words.SIZES else shown.count(value))
+            number.setText(shown.size(value) if name in words.status.SIZES else shown.count(value))
         pending = status.ingest.files_pending + (status.embedding.backlog if is_embedding(status) else 0)
         if pending or self._points:
             self._points.append((self._services.now(), float(pending)))
@@ -149,7 +149,7 @@ class StatusWindow(PlainWindow):
         self._show_troubles(notices)
 
     def _show_troubles(self, lines: list[str]) -> None:
-        self.troubles.setText("\n\n".join(shown.plain(line)[:600] for line in lines) or words.NO_TROUBLES)
+        self.troubles.setText("\n\n".join(shown.plain(line)[:600] for line in lines) or words.status.NO_TROUBLES)
         set_kind(self.troubles, "warning" if lines else "muted")
 
     def _count(self) -> None:
@@ -166,14 +166,14 @@ class StatusWindow(PlainWindow):
         by_project, by_day = found
         most = max((row.messages for row in by_project.by or ()), default=1) or 1
         embeds = by_project.embedded > 0
-        self.share.setText(words.coverage_line(
+        self.share.setText(words.status.coverage_line(
             shown.count(by_project.chunks), shown.percent(by_project.percent) if embeds else "",
         ))  # fmt: skip
         self.projects.set_bars([
             Bar(
-                shown.project_name(row.project) or words.NO_PROJECT,
+                shown.project_name(row.project) or words.shared.NO_PROJECT,
                 row.percent / 100 if embeds else row.messages / most,
-                shown.percent(row.percent) if embeds else words.messages(row.messages),
+                shown.percent(row.percent) if embeds else words.amounts.messages(row.messages),
                 shown.one_line(row.project or "", 200),
             )
             for row in by_project.by or ()
@@ -185,7 +185,7 @@ class StatusWindow(PlainWindow):
             days, max(days, default=today) if (today - max(days, default=today)).days > 180 else today
         )
         if by_project.problems:
-            unreadable = [words.problem_in(each.file, each.what) for each in by_project.problems[:PROBLEMS]]
+            unreadable = [words.shared.problem_in(each.file, each.what) for each in by_project.problems[:PROBLEMS]]
             self._show_troubles(unreadable)
 
     def _recoloured(self, _colours: object) -> None:
@@ -207,18 +207,18 @@ def details(status: Status, now: float) -> str:
     ingest, embedding = status.ingest, status.embedding
     parts: list[str] = []
     if ingest.files_pending:
-        parts.append(words.reading(words.files(ingest.files_pending), shown.size(ingest.bytes_pending)))
+        parts.append(words.status.reading(words.amounts.files(ingest.files_pending), shown.size(ingest.bytes_pending)))
         if ingest.rate:
-            parts.append(words.per_second(shown.size(ingest.rate)))
+            parts.append(words.status.per_second(shown.size(ingest.rate)))
         if ingest.eta_s is not None:
-            parts.append(words.time_left(shown.duration(ingest.eta_s)))
+            parts.append(words.shared.time_left(shown.duration(ingest.eta_s)))
     elif ingest.last_at:
         zone = datetime.fromtimestamp(now).astimezone()
-        parts.append(words.last_change(shown.relative(ingest.last_at, zone)))
+        parts.append(words.status.last_change(shown.relative(ingest.last_at, zone)))
     if embedding.backlog and embedding.state != "off":
-        parts.append(words.embedding_left(shown.count(embedding.backlog)))
+        parts.append(words.status.embedding_left(shown.count(embedding.backlog)))
         if embedding.eta_s is not None:
-            parts.append(words.time_left(shown.duration(embedding.eta_s)))
+            parts.append(words.shared.time_left(shown.duration(embedding.eta_s)))
     if embedding.reason:
         parts.append(embedding.reason)
     return " · ".join(parts)

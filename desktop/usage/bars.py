@@ -82,7 +82,7 @@ def chart_of(report: UsageReport, unit: Unit, period: Period) -> Chart:
         _bar(begin, step, unit, names, {model: total_of(each) for model, each in slots[begin].items()})
         for begin in sorted(slots)
     )
-    series = (*(shown.one_line(name, 80) for name in names), *((words.USAGE_OTHERS,) if has_others else ()))
+    series = (*(shown.one_line(name, 80) for name in names), *((words.usage.OTHERS,) if has_others else ()))
     if not has_others:
         bars = tuple(StackedBar(each.name, each.short, each.parts[:-1], each.hint, each.is_partial) for each in bars)
     return Chart(series, bars, unit, has_others)
@@ -98,10 +98,10 @@ def _bar(begin: date, step: Step, unit: Unit, names: list[str], models: Mapping[
     whole = total_of(models.values())
     name = _name(begin, step)
     total = numbers.cost(whole) if unit == "cost" else text_of(unit, whole.tokens)
-    lines = [words.bar_of(name, total)]
+    lines = [words.usage.bar_of(name, total)]
     for model, amounts in sorted(models.items(), key=lambda each: -_measure(unit, each[1])):
         amount = numbers.cost(amounts) if unit == "cost" else text_of(unit, amounts.tokens)
-        lines.append(words.bar_part(shown.one_line(model, 80), amount))
+        lines.append(words.usage.bar_part(shown.one_line(model, 80), amount))
     is_partial = bool(whole.unpriced_calls) and unit == "cost"
     if is_partial or (whole.incomplete_calls and models):
         lines.append(numbers.remarks(whole))
@@ -112,7 +112,7 @@ def _name(begin: date, step: Step) -> str:
     if step == "day":
         return shown.day(begin)
     if step == "week":
-        return words.week_of(shown.day(begin))
+        return words.usage.week_of(shown.day(begin))
     return QLocale().toString(QDate(begin.year, begin.month, begin.day), "MMMM yyyy")
 
 

@@ -49,13 +49,13 @@ class StackedBars(QWidget):
         self.current = -1
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(words.USAGE_CHART)
+        self.setAccessibleName(words.usage.CHART)
 
     def set_chart(self, chart: Chart) -> None:
         """Draw another chart."""
         self.chart = chart
         total = sum(sum(bar.parts) for bar in chart.bars)
-        self._summary = words.chart_summary(words.bars(len(chart.bars)), text_of(chart.unit, total))
+        self._summary = words.usage.chart_summary(words.usage.bars(len(chart.bars)), text_of(chart.unit, total))
         self.setAccessibleDescription(self._summary)
         self.choose(-1)
         self.update()
@@ -231,7 +231,7 @@ class Legend(QWidget):
         metrics = QFontMetrics(self._theme.font(0.86))
         names = list(self._chart.series)
         if any(bar.is_partial for bar in self._chart.bars):
-            names.append(words.UNPRICED)
+            names.append(words.usage.UNPRICED)
         places: list[tuple[int, int, str, int]] = []
         left = top = 0
         for number, name in enumerate(names):

@@ -50,13 +50,13 @@ def _line(by: str, row: UsageRow) -> Line:
         case "day":
             return Line(shown.day(date.fromisoformat(row.label)), row.label, row.label, row.amounts)
         case "session":
-            name = shown.one_line(row.title or words.UNTITLED)
+            name = shown.one_line(row.title or words.shared.UNTITLED)
             project = shown.one_line(row.project or "", 200)
             hint = "\n".join(part for part in (name, project, row.label) if part)
             return Line(name, f"{name} ({row.label})", hint, row.amounts)
         case "project":
             hint = "\n".join(shown.one_line(each, 200) for each in row.cwds or (row.label,))
-            return Line(shown.project_name(row.label) or words.NO_PROJECT, row.label, hint, row.amounts)
+            return Line(shown.project_name(row.label) or words.shared.NO_PROJECT, row.label, hint, row.amounts)
         case _:
             name = shown.one_line(row.label)
             return Line(name, row.label, name, row.amounts)
@@ -88,14 +88,14 @@ class UsageModel(QAbstractTableModel):
 
     def columnCount(self, parent: QModelIndex | QPersistentModelIndex = _NOWHERE) -> int:
         """Return how many columns there are."""
-        return 0 if parent.isValid() else len(words.USAGE_COLUMNS)
+        return 0 if parent.isValid() else len(words.usage.COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return the heading of a column."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(words.USAGE_COLUMNS):
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(words.usage.COLUMNS):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return words.USAGE_COLUMNS[section] or self._group
+            return words.usage.COLUMNS[section] or self._group
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_alignment(section))
         return None

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from engine.usage.amounts import Amounts
 
 NANOS: Final = 1_000_000_000
-_STEPS: Final = ((1_000_000_000, words.billions), (1_000_000, words.millions), (10_000, words.thousands))
+_STEPS: Final = (
+    (1_000_000_000, words.usage.billions),
+    (1_000_000, words.usage.millions),
+    (10_000, words.usage.thousands),
+)
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """A cell that begins so is a formula to a spreadsheet (OWASP, CSV injection), and titles are other people's text."""
 
@@ -36,24 +40,24 @@ def dollars(nanos: float) -> str:
     """Return money; two places, more where there would be nothing to see."""
     amount = nanos / NANOS
     places = 2 if amount >= 0.1 or amount == 0 else 4
-    return words.money(QLocale().toString(amount, "f", places))
+    return words.usage.money(QLocale().toString(amount, "f", places))
 
 
 def cost(amounts: Amounts) -> str:
     """Return what calls cost, and that it is not all where some have no price."""
     if amounts.calls and amounts.calls == amounts.unpriced_calls:
-        return words.UNPRICED
+        return words.usage.UNPRICED
     text = dollars(amounts.cost_nanos)
-    return words.at_least(text) if amounts.unpriced_calls or amounts.incomplete_calls else text
+    return words.usage.at_least(text) if amounts.unpriced_calls or amounts.incomplete_calls else text
 
 
 def remarks(amounts: Amounts) -> str:
     """Return what is missing from the numbers."""
     parts: list[str] = []
     if amounts.unpriced_calls:
-        parts.append(words.unpriced_calls(amounts.unpriced_calls))
+        parts.append(words.usage.unpriced_calls(amounts.unpriced_calls))
     if amounts.incomplete_calls:
-        parts.append(words.incomplete_calls(amounts.incomplete_calls))
+        parts.append(words.usage.incomplete_calls(amounts.incomplete_calls))
     return ", ".join(parts)
 
 
@@ -73,7 +77,7 @@ def exact(amounts: Amounts) -> list[str]:
         str(amounts.cache_read_tokens),
         str(amounts.tokens),
         str(amounts.calls),
-        words.UNPRICED if is_unpriced else f"{whole}.{part:09d}",
+        words.usage.UNPRICED if is_unpriced else f"{whole}.{part:09d}",
         remarks(amounts),
     ]
 
@@ -82,10 +86,10 @@ def table_text(group: str, lines: Iterable[Line], totals: Amounts, *, separator:
     """Return lines and their total as CSV, or with tabs for the clipboard."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter=separator, lineterminator="\r\n" if separator == "," else "\n")
-    writer.writerow([group, *words.USAGE_COLUMNS[1:]])
+    writer.writerow([group, *words.usage.COLUMNS[1:]])
     for line in lines:
         writer.writerow([_harmless(line.key), *exact(line.amounts)])
-    writer.writerow([words.TOTAL, *exact(totals)])
+    writer.writerow([words.usage.TOTAL, *exact(totals)])
     return text.getvalue()
 
 

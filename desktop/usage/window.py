@@ -55,7 +55,7 @@ class UsageWindow(PlainWindow):
     """Shows what was used."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.USAGE_TITLE, QSize(980, 780))
+        super().__init__(words.usage.TITLE, QSize(980, 780))
         self._services = services
         self._history: History | None = None
         self._lane = services.tasks.lane()
@@ -63,28 +63,28 @@ class UsageWindow(PlainWindow):
         self.report: UsageReport | None = None
         theme = services.theme
         self.period = QComboBox()
-        self.period.setAccessibleName(words.USAGE_PERIOD)
-        for key, name in words.USAGE_PERIODS.items():
+        self.period.setAccessibleName(words.usage.PERIOD)
+        for key, name in words.usage.PERIODS.items():
             self.period.addItem(name, key)
-        self.period.setCurrentIndex(list(words.USAGE_PERIODS).index(DEFAULT_PERIOD))
-        self.first, self.last = self._date_edit(words.USAGE_FROM), self._date_edit(words.USAGE_TO)
-        self.units = Choice(words.USAGE_UNITS, words.USAGE_UNIT)
-        self.groups = Choice(words.USAGE_GROUPS, words.USAGE_GROUP)
+        self.period.setCurrentIndex(list(words.usage.PERIODS).index(DEFAULT_PERIOD))
+        self.first, self.last = self._date_edit(words.usage.FROM), self._date_edit(words.usage.TO)
+        self.units = Choice(words.usage.UNITS, words.usage.UNIT)
+        self.groups = Choice(words.usage.GROUPS, words.usage.GROUP)
         self._figures: dict[str, QLabel] = {}
         self.notes = label(kind="warning", wrap=True)
         self.chart = StackedBars(theme)
-        self.chart.setToolTip(words.USAGE_CHART_HELP)
+        self.chart.setToolTip(words.usage.CHART_HELP)
         self.legend = Legend(theme)
         self.detail = label(kind="muted", wrap=True)
-        self.state = label(words.LOADING, "muted", wrap=True)
+        self.state = label(words.shared.LOADING, "muted", wrap=True)
         self.state.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.model = UsageModel()
         self.proxy = QSortFilterProxyModel()
         self.proxy.setSourceModel(self.model)
         self.proxy.setSortRole(SORT_ROLE)
         self.table = self._table()
-        self.copy_button = button(words.USAGE_COPY, self.copy)
-        self.export_button = button(words.USAGE_EXPORT, self._ask_file)
+        self.copy_button = button(words.usage.COPY, self.copy)
+        self.export_button = button(words.usage.EXPORT, self._ask_file)
         self.said = label(kind="muted")
         self._lay_out()
         self.period.currentIndexChanged.connect(self._period_chosen)
@@ -140,7 +140,7 @@ class UsageWindow(PlainWindow):
         made = card()
         grid = QGridLayout(made)
         grid.setContentsMargins(16, 12, 16, 12)
-        for column, (key, name) in enumerate(words.USAGE_FIGURES.items()):
+        for column, (key, name) in enumerate(words.usage.FIGURES.items()):
             number = heading("", self._services.theme.font(1.2, bold=True))
             number.setAccessibleName(name)
             grid.addWidget(number, 0, column)
@@ -161,7 +161,7 @@ class UsageWindow(PlainWindow):
 
     def _table(self) -> QTableView:
         made = QTableView()
-        made.setAccessibleName(words.USAGE_TABLE)
+        made.setAccessibleName(words.usage.TABLE)
         made.setModel(self.proxy)
         made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         made.setShowGrid(False)
@@ -210,7 +210,7 @@ class UsageWindow(PlainWindow):
         """Ask anew."""
         history = self._history
         if history is None:
-            self._say(words.STARTING)
+            self._say(words.shared.STARTING)
             return
         if not self.isVisible():
             return
@@ -223,7 +223,7 @@ class UsageWindow(PlainWindow):
             return daily, daily if group == "day" else history.get_usage(by=group, date_from=first, date_to=last)
 
         if self.report is None:
-            self._say(words.LOADING)
+            self._say(words.shared.LOADING)
         self._lane.run(ask, self._loaded, self._failed)
 
     def _reload(self, _chosen: object = None) -> None:
@@ -246,16 +246,16 @@ class UsageWindow(PlainWindow):
     def _loaded(self, found: tuple[UsageReport, UsageReport]) -> None:
         self._daily, self.report = found
         if not self.report.rows:
-            self._say(words.USAGE_NONE)
+            self._say(words.usage.NONE)
             return
         self._show_parts(True)
         self._show_totals(self.report.totals)
         self.notes.setText("\n".join(self.report.notes))
         self.notes.setVisible(bool(self.report.notes))
-        name = words.USAGE_GROUPS[self.report.by]
+        name = words.usage.GROUPS[self.report.by]
         self.model.set_lines(name, lines_of(self.report, ROWS))
         many = len(self.report.rows)
-        self.said.setText(words.first_rows(ROWS, many) if many > ROWS else "")
+        self.said.setText(words.usage.first_rows(ROWS, many) if many > ROWS else "")
         self._draw()
 
     def _failed(self, error: Exception) -> None:
@@ -297,7 +297,7 @@ class UsageWindow(PlainWindow):
         set_kind(self._figures["cost"], "warning" if totals.unpriced_calls else "")
 
     def _bar_chosen(self, hint: str) -> None:
-        self.detail.setText(words.BETWEEN.join(hint.split("\n")))
+        self.detail.setText(words.usage.BETWEEN.join(hint.split("\n")))
         self.detail.setVisible(bool(hint))
 
     def _draw(self) -> None:
@@ -328,16 +328,16 @@ class UsageWindow(PlainWindow):
             # Excel takes a file without the mark for the system's old encoding.
             self._services.tasks.run(
                 lambda _: file.write_text(_text(report), encoding="utf-8-sig", newline=""),
-                lambda _written: self.said.setText(words.EXPORTED),
+                lambda _written: self.said.setText(words.shared.EXPORTED),
                 self._not_written,
             )
 
     def _copied(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self.said.setText(words.COPIED)
+        self.said.setText(words.shared.COPIED)
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(self, words.USAGE_EXPORT, f"usage-{self._today().isoformat()}.csv", words.CSV_FILES)
+        dialog = QFileDialog(self, words.usage.EXPORT, f"usage-{self._today().isoformat()}.csv", words.usage.CSV_FILES)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("csv")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -350,7 +350,7 @@ class UsageWindow(PlainWindow):
     def _not_written(self, error: Exception) -> None:
         if not isinstance(error, OSError):
             log_bug(error)
-        self.said.setText(words.problem_in(words.NOT_WRITTEN, str(error)))
+        self.said.setText(words.shared.problem_in(words.usage.NOT_WRITTEN, str(error)))
 
 
 def _day(edit: QDateEdit) -> date:
@@ -361,4 +361,4 @@ def _day(edit: QDateEdit) -> date:
 def _text(report: UsageReport, lines: Sequence[Line] = (), *, separator: str = ",") -> str:
     """Return lines and their total as text, all of the report where none was chosen."""
     totals = total_of(line.amounts for line in lines) if lines else report.totals
-    return numbers.table_text(words.USAGE_GROUPS[report.by], lines or lines_of(report), totals, separator=separator)
+    return numbers.table_text(words.usage.GROUPS[report.by], lines or lines_of(report), totals, separator=separator)

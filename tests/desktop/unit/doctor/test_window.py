@@ -56,7 +56,7 @@ def test_without_an_engine_it_waits_and_looks_as_soon_as_there_is_one(
     window: DoctorWindow, fake: FakeHistory, qtbot: QtBot
 ) -> None:
     window.show()
-    assert window.detail.text() == words.DOCTOR_NO_ENGINE
+    assert window.detail.text() == words.doctor.NO_ENGINE
     assert not window.again.isEnabled()
     window.attach(fake)
     qtbot.waitUntil(lambda: bool(window.rows))
@@ -64,7 +64,7 @@ def test_without_an_engine_it_waits_and_looks_as_soon_as_there_is_one(
 
 def test_opening_it_looks_and_changes_nothing(looked: DoctorWindow, fake: FakeHistory) -> None:
     assert calls(fake) == [{"fix": False}]
-    assert looked.verdict.text() == words.doctor_found(3)
+    assert looked.verdict.text() == words.doctor.found(3)
 
 
 def test_asking_for_the_doctor_again_looks_again_though_the_window_is_open(
@@ -77,7 +77,7 @@ def test_asking_for_the_doctor_again_looks_again_though_the_window_is_open(
 def test_findings_stand_worst_first_each_with_its_mark(looked: DoctorWindow) -> None:
     order = [row.finding.severity for row in looked.rows]
     assert order == sorted(order, key=("error", "warning", "info", "ok").index)
-    assert all(words.MARK_NAMES[row.finding.severity] in row.accessibleName() for row in looked.rows)
+    assert all(words.doctor.MARK_NAMES[row.finding.severity] in row.accessibleName() for row in looked.rows)
 
 
 def test_only_what_can_be_mended_has_a_button(looked: DoctorWindow) -> None:
@@ -109,7 +109,7 @@ def test_mending_asks_once_and_says_everything_it_will_do(
     assert calls(fake) == [{"fix": False}, {"fix": True}]
     assert not looked.question.isVisible()
     assert "index-2026-03-12-fix.db" in looked.detail.text()
-    assert looked.verdict.text() == words.doctor_found(1)
+    assert looked.verdict.text() == words.doctor.found(1)
 
 
 def test_the_question_can_be_declined(looked: DoctorWindow, fake: FakeHistory) -> None:
@@ -135,14 +135,14 @@ def test_when_nothing_is_wrong_it_says_so(window: DoctorWindow, fake: FakeHistor
     window.attach(fake)
     window.show()
     qtbot.waitUntil(lambda: bool(window.rows))
-    assert window.verdict.text() == words.DOCTOR_WELL
+    assert window.verdict.text() == words.doctor.WELL
     assert not window.fix_all.isVisible()
 
 
 def test_an_error_is_told_and_it_can_look_again(looked: DoctorWindow, fake: FakeHistory, qtbot: QtBot) -> None:
     fake.failure = StorageFailure("The disk is full", "Nothing can be written.", "Make room.")
     looked.look()
-    qtbot.waitUntil(lambda: looked.verdict.text() == words.DOCTOR_STOPPED)
+    qtbot.waitUntil(lambda: looked.verdict.text() == words.doctor.STOPPED)
     assert "The disk is full. Nothing can be written. Make room." in looked.detail.text()
     assert looked.again.isEnabled()
 
@@ -157,7 +157,7 @@ def test_cancelling_waits_for_the_step_and_says_what_became_of_it(
     assert window.is_working
     assert not window.cancel.isEnabled()
     fake.gate.set()
-    qtbot.waitUntil(lambda: window.verdict.text() == words.DOCTOR_STOPPED)
+    qtbot.waitUntil(lambda: window.verdict.text() == words.doctor.STOPPED)
     assert "cancelled" in window.detail.text()
 
 

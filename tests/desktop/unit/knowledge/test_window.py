@@ -85,7 +85,7 @@ def titles(window: KnowledgeWindow) -> list[str]:
 
 
 def test_without_an_engine_it_says_so(window: KnowledgeWindow) -> None:
-    assert window.state.text() == words.KNOWLEDGE_NO_ENGINE
+    assert window.state.text() == words.knowledge.NO_ENGINE
 
 
 def test_without_a_store_it_says_what_knowledge_is_and_asks_nothing(
@@ -93,20 +93,20 @@ def test_without_a_store_it_says_what_knowledge_is_and_asks_nothing(
 ) -> None:
     store.unlink()
     window.attach(fake)
-    qtbot.waitUntil(lambda: window.state.text() == words.KNOWLEDGE_EMPTY)
+    qtbot.waitUntil(lambda: window.state.text() == words.knowledge.EMPTY)
     assert fake.asked == []
 
 
 def test_it_says_that_it_loads(window: KnowledgeWindow, fake: FakeHistory) -> None:
     fake.gate.clear()
     window.attach(fake)
-    assert window.state.text() == words.LOADING
+    assert window.state.text() == words.shared.LOADING
 
 
 def test_an_empty_field_shows_what_was_recorded_last(filled: KnowledgeWindow, fake: FakeHistory) -> None:
-    assert titles(filled) == [words.KNOWLEDGE_RECENT, "Use SQLite", "Use PostgreSQL"]
+    assert titles(filled) == [words.knowledge.RECENT, "Use SQLite", "Use PostgreSQL"]
     assert fake.asked[-1][1]["timeField"] == "recorded_at"
-    assert filled.count.text() == words.records_of(2, 2)
+    assert filled.count.text() == words.knowledge.records_of(2, 2)
 
 
 def test_typing_finds_what_is_called_so_before_what_says_so(filled: KnowledgeWindow, qtbot: QtBot) -> None:
@@ -121,7 +121,7 @@ def test_signs_without_a_letter_are_no_error(filled: KnowledgeWindow, fake: Fake
     fake.answers["knowledge_grep"] = empty
     fake.answers["knowledge_lookup"] = knowledge_reply()
     filled.field.setText("???")
-    qtbot.waitUntil(lambda: filled.state.text() == words.KNOWLEDGE_NONE)
+    qtbot.waitUntil(lambda: filled.state.text() == words.knowledge.NONE)
 
 
 def test_arrows_move_over_headings_and_show_the_record(filled: KnowledgeWindow, qtbot: QtBot) -> None:
@@ -137,7 +137,7 @@ def test_html_and_pictures_of_a_record_stay_text(filled: KnowledgeWindow, qtbot:
     filled.read("k_0001")
     qtbot.waitUntil(lambda: filled.page is not None)
     assert "<script>alert(1)</script>" in filled.body.toPlainText()
-    assert words.picture("x") in filled.body.toPlainText()
+    assert words.search.picture("x") in filled.body.toPlainText()
 
 
 def test_a_link_leads_to_a_record_and_back_again(filled: KnowledgeWindow, fake: FakeHistory, qtbot: QtBot) -> None:
@@ -185,12 +185,12 @@ def test_a_citation_is_copied_and_confirmed(filled: KnowledgeWindow, qtbot: QtBo
     qtbot.waitUntil(lambda: filled.page is not None)
     filled.cite.click()
     assert QGuiApplication.clipboard().text() == "Use SQLite (k_0001, claims/use-sqlite.md)"
-    assert filled.cite.text() == words.COPIED
+    assert filled.cite.text() == words.shared.COPIED
 
 
 def test_the_timeline_of_an_entity_is_grouped_by_day(filled: KnowledgeWindow, fake: FakeHistory, qtbot: QtBot) -> None:
     filled.views.choose("timeline")
-    qtbot.waitUntil(lambda: filled.state.text() == words.KNOWLEDGE_WHOSE)
+    qtbot.waitUntil(lambda: filled.state.text() == words.knowledge.WHOSE)
     filled.field.setText("Shelfmark")
     qtbot.waitUntil(lambda: titles(filled)[:2] == ["Thu 5 Mar 2026", "Use SQLite"])
     assert fake.asked[-1][1]["entity"] == "Shelfmark"
@@ -203,10 +203,10 @@ def test_a_name_that_fits_nothing_offers_what_could_be_meant(
     filled.views.choose("timeline")
     fake.answers |= {"knowledge_timeline": no_such, "knowledge_lookup": knowledge_reply()}
     filled.field.setText("Shelf")
-    qtbot.waitUntil(lambda: titles(filled) == [words.DID_YOU_MEAN, "Use PostgreSQL"])
+    qtbot.waitUntil(lambda: titles(filled) == [words.knowledge.DID_YOU_MEAN, "Use PostgreSQL"])
     fake.answers["knowledge_grep"] = knowledge_reply()
     filled.field.setText("Nobody")
-    qtbot.waitUntil(lambda: filled.state.text() == words.KNOWLEDGE_NOBODY)
+    qtbot.waitUntil(lambda: filled.state.text() == words.knowledge.NOBODY)
 
 
 def test_a_page_leads_to_its_timeline(filled: KnowledgeWindow, fake: FakeHistory, qtbot: QtBot) -> None:
@@ -231,7 +231,7 @@ def test_a_day_or_its_week_is_told_and_steps(filled: KnowledgeWindow, fake: Fake
 def test_a_day_without_records_says_so(filled: KnowledgeWindow, fake: FakeHistory, qtbot: QtBot) -> None:
     fake.answers["knowledge_chronicle_day"] = knowledge_reply()
     filled.views.choose("day")
-    qtbot.waitUntil(lambda: filled.state.text() == words.KNOWLEDGE_NOTHING_ON)
+    qtbot.waitUntil(lambda: filled.state.text() == words.knowledge.NOTHING_ON)
 
 
 def test_errors_are_told_on_either_side(filled: KnowledgeWindow, fake: FakeHistory, qtbot: QtBot) -> None:
@@ -249,7 +249,7 @@ def test_findings_in_the_store_are_told_below_the_list(
 ) -> None:
     fake.answers["knowledge_timeline"] = knowledge_reply(*ROWS, coverage={"files": 9, "issueCount": 2})
     filled.load()
-    qtbot.waitUntil(lambda: words.incomplete_store(2) in filled.count.text())
+    qtbot.waitUntil(lambda: words.knowledge.incomplete_store(2) in filled.count.text())
 
 
 def test_the_end_of_the_list_loads_more_of_the_same_snapshot(
@@ -266,7 +266,7 @@ def test_the_end_of_the_list_loads_more_of_the_same_snapshot(
     filled.list.scrollToBottom()
     qtbot.waitUntil(lambda: titles(filled)[-1] == "Record 99")
     assert fake.asked[-1][1]["snapshot"] == "s"
-    assert filled.count.text() == words.records_of(100, 100)
+    assert filled.count.text() == words.knowledge.records_of(100, 100)
 
 
 def test_both_themes_are_drawn(filled: KnowledgeWindow, theme: Theme, qtbot: QtBot) -> None:

@@ -54,7 +54,7 @@ def calls(fake: FakeHistory) -> list[dict[str, Any]]:
 
 def test_without_an_engine_nothing_can_be_taken_out(window: PruneWindow) -> None:
     window.show()
-    assert window.state.text() == words.PRUNE_NO_ENGINE
+    assert window.state.text() == words.prune.NO_ENGINE
     assert not window.next.isEnabled()
 
 
@@ -65,10 +65,10 @@ def test_opening_it_counts_and_changes_nothing(counted: PruneWindow, fake: FakeH
 
 def test_sessions_that_exist_nowhere_else_are_named_in_a_warning(counted: PruneWindow) -> None:
     assert counted.warning.isVisible()
-    assert counted.warning.text.text() == words.only_copies(9, go=False)
+    assert counted.warning.text.text() == words.prune.only_copies(9, go=False)
     assert CJK in counted.warning.titles.text()
     assert RTL in counted.warning.titles.text()
-    assert words.and_more(9 - TITLES) in counted.warning.titles.text()
+    assert words.prune.and_more(9 - TITLES) in counted.warning.titles.text()
 
 
 def test_a_changed_choice_takes_the_old_numbers_away_at_once(
@@ -76,7 +76,7 @@ def test_a_changed_choice_takes_the_old_numbers_away_at_once(
 ) -> None:
     counted.age.setValue(30)
     assert not counted.next.isEnabled()
-    assert counted.state.text() == words.PRUNE_COUNTING
+    assert counted.state.text() == words.prune.COUNTING
     qtbot.waitUntil(counted.next.isEnabled)
     assert calls(fake)[-1]["older_than_days"] == 30
 
@@ -137,7 +137,7 @@ def test_opening_it_again_begins_with_the_first_step(counted: PruneWindow, qtbot
 def test_what_would_be_lost_for_ever_needs_a_tick(counted: PruneWindow, fake: FakeHistory, qtbot: QtBot) -> None:
     counted.only.setChecked(True)
     qtbot.waitUntil(counted.next.isEnabled)
-    assert counted.warning.text.text() == words.only_copies(9, go=True)
+    assert counted.warning.text.text() == words.prune.only_copies(9, go=True)
     QTest.mouseClick(counted.next, Qt.MouseButton.LeftButton)
     assert counted.understood.isVisible()
     assert not counted.now.isEnabled()
@@ -169,7 +169,7 @@ def test_progress_is_told_and_cancelling_waits_for_the_step(
     assert not counted.cancel.isEnabled()
     fake.gate.set()
     qtbot.waitUntil(lambda: counted.pages.currentIndex() == DONE)
-    assert counted.verdict.text() == words.PRUNE_FAILED
+    assert counted.verdict.text() == words.prune.FAILED
     assert "What is done stays done." in counted.outcome.text()
 
 
@@ -177,7 +177,7 @@ def test_when_nothing_is_that_old_there_is_no_second_step(window: PruneWindow, f
     fake.answers["prune"] = prune_answer(sessions=0, copies=0)
     window.attach(fake)
     window.show()
-    qtbot.waitUntil(lambda: window.state.text() == words.PRUNE_NOTHING)
+    qtbot.waitUntil(lambda: window.state.text() == words.prune.NOTHING)
     assert not window.next.isEnabled()
     assert not window.warning.isVisible()
 
@@ -197,4 +197,4 @@ def test_an_engine_that_ends_takes_the_choice_back(counted: PruneWindow) -> None
 
 
 def test_one_copy_is_named_without_a_remainder() -> None:
-    assert titles(reply_of(prune_answer(copies=1))) == words.titled_on("Fix the auth check", "2025-06-02")
+    assert titles(reply_of(prune_answer(copies=1))) == words.prune.titled_on("Fix the auth check", "2025-06-02")

@@ -65,7 +65,7 @@ def test_more_models_than_colours_become_one_series_and_nothing_is_lost() -> Non
     row = UsageRow(label="2026-03-02", amounts=total_of(models.values()), by_model=models)
     made = chart_of(of_days(row), "cost", Period())
     assert len(made.series) == SERIES + 1
-    assert made.series[-1] == words.USAGE_OTHERS
+    assert made.series[-1] == words.usage.OTHERS
     assert sum(made.bars[0].parts) == row.amounts.cost_nanos
 
 
@@ -75,20 +75,20 @@ def test_a_bar_that_lacks_a_price_says_so() -> None:
     )
     made = chart_of(of_days(row), "cost", Period())
     assert made.bars[0].is_partial
-    assert words.UNPRICED in made.bars[0].hint
+    assert words.usage.UNPRICED in made.bars[0].hint
     assert not chart_of(of_days(row), "tokens", Period()).bars[0].is_partial
 
 
 def test_what_has_no_price_is_never_shown_as_free() -> None:
-    assert numbers.cost(amounts(2, "m", priced=False)) == words.UNPRICED
+    assert numbers.cost(amounts(2, "m", priced=False)) == words.usage.UNPRICED
     partly = total_of([amounts(2, "m", priced=False), amounts(100, "n")])
-    assert numbers.cost(partly) == words.at_least("$6.10")
-    assert numbers.remarks(partly) == words.unpriced_calls(2)
+    assert numbers.cost(partly) == words.usage.at_least("$6.10")
+    assert numbers.remarks(partly) == words.usage.unpriced_calls(2)
     assert numbers.cost(Amounts()) == "$0.00"
 
 
 def test_incomplete_calls_are_remarked() -> None:
-    assert numbers.remarks(amounts(2, "m", incomplete=1)) == words.incomplete_calls(1)
+    assert numbers.remarks(amounts(2, "m", incomplete=1)) == words.usage.incomplete_calls(1)
 
 
 def test_csv_holds_exact_numbers_and_a_total_that_is_their_sum() -> None:
@@ -98,7 +98,7 @@ def test_csv_holds_exact_numbers_and_a_total_that_is_their_sum() -> None:
     assert [row[0] for row in rows[1:-1]] == [row.label for row in made.rows]
     assert sum(int(row[1]) for row in rows[1:-1]) == int(rows[-1][1])
     assert rows[1][7] == f"{made.rows[0].amounts.cost_nanos / 1e9:.9f}"
-    assert rows[-2][7] == words.UNPRICED
+    assert rows[-2][7] == words.usage.UNPRICED
 
 
 @given(st.text(max_size=40))

@@ -51,7 +51,7 @@ def filled(window: UsageWindow, fake: FakeHistory, qtbot: QtBot) -> UsageWindow:
 
 
 def test_before_the_engine_is_there_the_window_says_so(window: UsageWindow) -> None:
-    assert window.state.text() == words.STARTING
+    assert window.state.text() == words.shared.STARTING
     assert not window.table.isVisible()
     assert not window.export_button.isEnabled()
 
@@ -59,7 +59,7 @@ def test_before_the_engine_is_there_the_window_says_so(window: UsageWindow) -> N
 def test_it_says_that_it_loads(window: UsageWindow, fake: FakeHistory) -> None:
     fake.gate.clear()
     window.attach(fake)
-    assert window.state.text() == words.LOADING
+    assert window.state.text() == words.shared.LOADING
     assert window.state.isVisible()
 
 
@@ -72,7 +72,7 @@ def test_thirty_days_are_shown_with_their_bars_and_what_is_missing(filled: Usage
 
 def test_a_period_without_calls_says_so(window: UsageWindow, qtbot: QtBot) -> None:
     window.attach(FakeHistory())
-    qtbot.waitUntil(lambda: window.state.text() == words.USAGE_NONE)
+    qtbot.waitUntil(lambda: window.state.text() == words.usage.NONE)
     assert not window.chart.isVisible()
 
 
@@ -89,7 +89,7 @@ def test_an_error_takes_the_place_of_old_numbers(filled: UsageWindow, fake: Fake
 def test_rows_are_what_was_chosen_and_bars_stay_days(filled: UsageWindow, qtbot: QtBot, group: str) -> None:
     filled.groups.choose(group)
     qtbot.waitUntil(lambda: filled.report is not None and filled.report.by == group)
-    assert filled.proxy.headerData(0, Qt.Orientation.Horizontal) == words.USAGE_GROUPS[group]
+    assert filled.proxy.headerData(0, Qt.Orientation.Horizontal) == words.usage.GROUPS[group]
     assert len(filled.chart.chart.bars) == 30
 
 
@@ -130,18 +130,18 @@ def test_numbers_sort_as_numbers(filled: UsageWindow) -> None:
 
 def test_all_numbers_are_copied_with_tabs(filled: UsageWindow, qtbot: QtBot) -> None:
     filled.copy()
-    qtbot.waitUntil(lambda: filled.said.text() == words.COPIED)
+    qtbot.waitUntil(lambda: filled.said.text() == words.shared.COPIED)
     lines = QGuiApplication.clipboard().text().splitlines()
     assert len(lines) == len(report("day").rows) + 2
-    assert lines[0].split("\t")[0] == words.USAGE_GROUPS["day"]
+    assert lines[0].split("\t")[0] == words.usage.GROUPS["day"]
 
 
 def test_chosen_lines_are_copied_alone(filled: UsageWindow, qtbot: QtBot) -> None:
     filled.table.selectRow(2)
     filled.copy()
-    qtbot.waitUntil(lambda: filled.said.text() == words.COPIED)
+    qtbot.waitUntil(lambda: filled.said.text() == words.shared.COPIED)
     lines = QGuiApplication.clipboard().text().splitlines()
-    assert [line.split("\t")[0] for line in lines] == [words.USAGE_GROUPS["day"], "2026-03-10", words.TOTAL]
+    assert [line.split("\t")[0] for line in lines] == [words.usage.GROUPS["day"], "2026-03-10", words.usage.TOTAL]
     assert lines[1].split("\t")[1:] == lines[2].split("\t")[1:]
 
 
@@ -153,14 +153,14 @@ def test_what_is_missing_from_the_cost_stands_beside_it(filled: UsageWindow) -> 
 def test_the_csv_is_written_and_says_so(filled: UsageWindow, qtbot: QtBot, tmp_path: Path) -> None:
     file = tmp_path / "usage.csv"
     filled.export(file)
-    qtbot.waitUntil(lambda: filled.said.text() == words.EXPORTED)
+    qtbot.waitUntil(lambda: filled.said.text() == words.shared.EXPORTED)
     assert file.read_bytes().startswith(b"\xef\xbb\xbf")
     assert len(file.read_text(encoding="utf-8-sig").splitlines()) == len(report("day").rows) + 2
 
 
 def test_a_csv_that_cannot_be_written_says_why(filled: UsageWindow, qtbot: QtBot, tmp_path: Path) -> None:
     filled.export(tmp_path / "missing" / "usage.csv")
-    qtbot.waitUntil(lambda: filled.said.text().startswith(words.NOT_WRITTEN))
+    qtbot.waitUntil(lambda: filled.said.text().startswith(words.usage.NOT_WRITTEN))
 
 
 def test_both_themes_are_drawn(filled: UsageWindow, theme: Theme) -> None:

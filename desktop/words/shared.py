@@ -1,0 +1,27 @@
+"""Words that windows of several kinds use: the name of the app, the usual buttons, what is loading or missing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+APP: Final = "Backscroll"
+CLOSE: Final = "Close"
+CANCEL: Final = "Cancel"
+COPIED: Final = "Copied"
+LOADING: Final = "Loading…"
+STARTING: Final = "Backscroll is starting…"
+UNTITLED: Final = "Untitled session"
+NO_PROJECT: Final = "no project"
+TRY_SAMPLE: Final = "Try the sample history"
+BACK: Final = "‹ Back"
+EXPORTED: Final = "Exported"
+NOT_THERE_YET: Final = "This is not there yet in this version."
+MARKS: Final = {"ok": "✓", "info": "i", "warning": "!", "error": "✗", "fixed": "✓"}
+
+
+def time_left(duration: str) -> str:
+    return f"about {duration} left"
+
+
+def problem_in(file: str, what: str) -> str:
+    return f"{file}: {what}"
