@@ -22,9 +22,10 @@ from engine.maintenance.doctor import doctor
 from engine.maintenance.prune import Pruner
 from engine.maintenance.removals import FILE_NAME, Removals
 from engine.maintenance.screen import Screen
-from engine.store import coverage, pruning, upkeep
+from engine.store import coverage, pruning, redactions
 from engine.store.usage import UsageTables
 from engine.transcripts.discovery import identify
+from engine.transcripts.redaction import redacted_text
 from engine.transcripts.secret_shapes import RULES_VERSION
 from engine.usage.ledger import forget_sessions
 
@@ -84,6 +85,7 @@ class Safekeeping:
         self._clock = clock
         self._zone = zone
         self._readers = readers
+        readers.redact_with(redacted_text if settings.privacy_redact else None)
         self._writer = writer
         self.removals = Removals(paths.data / FILE_NAME)
         self.screen = Screen(self.removals, redacts=settings.privacy_redact)
@@ -196,10 +198,10 @@ class Safekeeping:
 
     def _note_setting(self, connection: Connection) -> None:
         if not self._settings.privacy_redact:
-            upkeep.note_redaction(connection, 0)
+            redactions.note_redaction(connection, 0)
         elif not coverage.chunk_count(connection):
-            upkeep.note_redaction(connection, RULES_VERSION)
-        self._unredacted = self._settings.privacy_redact and upkeep.redacted_with(connection) < RULES_VERSION
+            redactions.note_redaction(connection, RULES_VERSION)
+        self._unredacted = self._settings.privacy_redact and redactions.redacted_with(connection) < RULES_VERSION
 
     @property
     def has_unredacted(self) -> bool:

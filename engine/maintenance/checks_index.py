@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.maintenance.checks import Check, CheckUp, Fix, Outcome, Step, ok, plural
-from engine.store import coverage, generations, pruning, upkeep
+from engine.store import coverage, generations, pruning, redactions, upkeep
 from engine.store.migrations import MIGRATIONS, schema_version
 from engine.transcripts.secret_shapes import RULES_VERSION
 
@@ -92,7 +92,7 @@ def secrets(checkup: CheckUp) -> Outcome:
             "Keys and passwords in your history can be found.",
         )
     with checkup.read() as connection:
-        version = upkeep.redacted_with(connection)
+        version = redactions.redacted_with(connection)
         chunks = coverage.chunk_count(connection)
     if version >= RULES_VERSION or not chunks:
         return ok("Secrets of known shapes are replaced in everything that is indexed.")

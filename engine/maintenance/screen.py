@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.maintenance.removals import FOREVER
+from engine.transcripts.facts import opening_of
 from engine.transcripts.redaction import redact
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ def _without_secrets(occurrence: Occurrence, counts: Counter[str]) -> Occurrence
     )
     if counts.total() == before:
         return occurrence
-    # The opening is the beginning of the same text: not counted twice.
-    opening = None if message.opening is None else redact(message.opening).text
+    # The opening is the beginning of the same text, cut anew: half a secret at its end would have no shape.
+    opening = None if message.opening is None else opening_of(blocks)
     return replace(occurrence, message=replace(message, blocks=blocks, opening=opening))
 
 

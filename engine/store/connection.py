@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from engine.store import redactions
 from engine.store.errors import StoreClosed, StoreMissing, known_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
 Connection = apsw.Connection
 """For annotations in other rooms: `apsw` itself is imported here only."""
@@ -57,6 +58,8 @@ def open_writer(path: Path) -> apsw.Connection:
         # Deleted text is overwritten: what a person forgets must not stay readable in free pages.
         connection.execute("PRAGMA secure_delete = FAST")
         _load_vectors(connection)
+        # What is written is chosen by the screen; reading here is for the program itself.
+        redactions.teach(connection, None)
         return connection
 
 
@@ -73,8 +76,12 @@ def _load_vectors(connection: apsw.Connection) -> None:
         connection.enable_load_extension(False)
 
 
-def open_reader(path: Path) -> apsw.Connection:
+def open_reader(path: Path, redact: Callable[[str], str] | None = None) -> apsw.Connection:
     """Return a read-only connection.
+
+    Args:
+        path: The database.
+        redact: Replaces secrets in texts for replies (`redactions.shown`); None shows them as they are stored.
 
     Raises:
         StoreMissing: There is no database yet.
@@ -94,6 +101,7 @@ def open_reader(path: Path) -> apsw.Connection:
         connection.execute("PRAGMA mmap_size = 268435456")
         connection.execute("PRAGMA temp_store = MEMORY")
         _load_vectors(connection)
+        redactions.teach(connection, redact)
         return connection
 
 
@@ -121,8 +129,14 @@ class ReaderPool:
         self._path = path
         self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
         self._closed = False
+        self._redact: Callable[[str], str] | None = None
         self._age = 0
         """Grows when the file was replaced: connections to the one before are not lent again."""
+
+    def redact_with(self, redact: Callable[[str], str] | None) -> None:
+        """Replace secrets in the texts of replies from now on; None shows them as they are stored."""
+        self._redact = redact
+        self.renew()
 
     @contextmanager
     def connection(self) -> Generator[apsw.Connection]:
@@ -136,7 +150,7 @@ class ReaderPool:
         try:
             connection = self._idle.get_nowait()
         except queue.Empty:
-            connection = open_reader(self._path)
+            connection = open_reader(self._path, self._redact)
         healthy = False
         age = self._age
         try:

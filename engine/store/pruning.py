@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.store.chunks import delete_chunks
 from engine.store.generations import generations
+from engine.store.redactions import shown
 from engine.store.rows import number, row, rows
 from engine.store.vectors import rebuild_bits
 
@@ -48,11 +49,12 @@ class SessionSums:
     archive_bytes: int
 
 
-_CANDIDATES = """SELECT s.id, s.session_id, coalesce(s.last_ms, 0),
+_TITLE = shown("coalesce(s.custom_title, s.ai_title, s.last_prompt, s.summary, s.opening)")
+_CANDIDATES = f"""SELECT s.id, s.session_id, coalesce(s.last_ms, 0),
     EXISTS (SELECT 1 FROM files f WHERE f.session_id = s.id AND f.gone_ms IS NULL AND instr(f.path, '/agent-') = 0),
     EXISTS (SELECT 1 FROM files f JOIN roots r ON r.id = f.root_id
             JOIN archived a ON a.label = r.label AND a.path = f.path WHERE f.session_id = s.id AND a.state = 0),
-    coalesce(s.custom_title, s.ai_title, s.last_prompt, s.summary, s.opening)
+    {_TITLE}
     FROM sessions s WHERE EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)"""
 
 

@@ -10,6 +10,7 @@ from engine.core.ids import message_key, unpack_uuid
 from engine.core.models import Role
 from engine.store.codes import KIND_OF, ROLE_OF, ROLES, SIGNAL_OF
 from engine.store.connection import Value, one_row
+from engine.store.redactions import shown
 from engine.store.rows import rows
 
 if TYPE_CHECKING:
@@ -103,11 +104,15 @@ class SessionInfo:
         return self.custom_title or self.ai_title or self.last_prompt or self.summary or self.opening
 
 
+_TEXT = shown("x.text")
+_TITLES = ", ".join(map(shown, ("s.custom_title", "s.ai_title", "s.last_prompt", "s.summary", "s.opening")))
+
+
 def chunk_rows(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, ChunkRow]:
     """Return what is needed to show chunks, by number. Missing ones were deleted meanwhile."""
     rows: dict[int, ChunkRow] = {}
     for row in connection.execute(
-        """SELECT c.id, c.block, c.kind, c.signal, t.name, x.text, c.cut, m.id, m.key, m.uuid, m.role, m.sidechain,
+        f"""SELECT c.id, c.block, c.kind, c.signal, t.name, {_TEXT}, c.cut, m.id, m.key, m.uuid, m.role, m.sidechain,
              m.time_ms, c.exchange_id, s.id, s.session_id, f.cwd, p.path, fi.gone_ms IS NULL
            FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value JOIN texts x ON x.id = c.id
            JOIN messages m ON m.id = c.message_id JOIN sessions s ON s.id = m.session_id
@@ -123,26 +128,17 @@ def chunk_rows(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, 
     return rows
 
 
-def texts(connection: apsw.Connection, chunks: Iterable[int]) -> dict[int, str]:
-    """Return the indexed texts of chunks."""
-    return dict(
-        connection.execute(
-            "SELECT id, text FROM texts WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(chunks)),)
-        )
-    )
-
-
 def exchange_ends(connection: apsw.Connection, exchanges: Iterable[int]) -> dict[int, tuple[str | None, str | None]]:
     """Return (prompt, last answer) of exchanges, as indexed."""
     ends: dict[int, tuple[str | None, str | None]] = {}
     for exchange in set(exchanges):
         prompt = connection.execute(
-            f"""SELECT x.text FROM chunks c JOIN texts x ON x.id = c.id
+            f"""SELECT {_TEXT} FROM chunks c JOIN texts x ON x.id = c.id
                 WHERE c.message_id = ? AND c.role = {ROLES[Role.USER]} ORDER BY c.block LIMIT 1""",
             (exchange,),
         ).fetchone()
         answer = connection.execute(
-            f"""SELECT x.text FROM chunks c JOIN texts x ON x.id = c.id
+            f"""SELECT {_TEXT} FROM chunks c JOIN texts x ON x.id = c.id
                 WHERE c.exchange_id = ? AND c.role = {ROLES[Role.ASSISTANT]} AND c.kind = 0 AND c.sidechain = 0
                 ORDER BY c.message_id DESC, c.block DESC LIMIT 1""",
             (exchange,),
@@ -165,8 +161,8 @@ def other_sessions(connection: apsw.Connection, messages: Iterable[int]) -> dict
     return {message: tuple(sessions) for message, sessions in found.items()}
 
 
-_SESSION_COLUMNS = f"""s.id, s.session_id, s.custom_title, s.ai_title, s.last_prompt, s.summary, s.opening, f.cwd,
-    p.path, s.started_ms, s.last_ms, s.branch, s.parent, s.parent_kind,
+_SESSION_COLUMNS = f"""s.id, s.session_id, {_TITLES}, f.cwd, p.path,
+    s.started_ms, s.last_ms, s.branch, s.parent, s.parent_kind,
     (SELECT count(*) FROM messages m WHERE m.session_id = s.id AND m.sidechain = 0)
       + (SELECT count(*) FROM copies c JOIN messages m ON m.id = c.message_id
          WHERE c.session_id = s.id AND m.session_id <> s.id AND m.sidechain = 0),
@@ -229,7 +225,10 @@ def list_sessions(
     where = " AND ".join(parts)
     total = one_row(connection, f"SELECT count(*) FROM sessions s WHERE {where}", values)[0]
     rows = connection.execute(
-        f"SELECT {_SESSION_COLUMNS} WHERE {where} ORDER BY s.last_ms DESC, s.session_id LIMIT ? OFFSET ?",
+        # The page first: what is counted and shown of a session is worth the time for those on it only.
+        f"""SELECT {_SESSION_COLUMNS} WHERE s.id IN (
+              SELECT s.id FROM sessions s WHERE {where} ORDER BY s.last_ms DESC, s.session_id LIMIT ? OFFSET ?)
+            ORDER BY s.last_ms DESC, s.session_id""",
         (*values, limit, offset),
     )
     return tuple(SessionInfo(*row) for row in rows), int(total)
@@ -314,7 +313,7 @@ def agents(connection: apsw.Connection, sessions: Iterable[int]) -> dict[tuple[i
     """Return what the sub-agents of sessions are, by session and agent: their kind and their task."""
     found = rows(
         connection,
-        """SELECT session_id, agent, kind, description FROM agents
+        f"""SELECT session_id, agent, kind, {shown("description")} FROM agents
            WHERE session_id IN (SELECT value FROM json_each(?)) AND coalesce(kind, description) IS NOT NULL""",
         (json.dumps(list(set(sessions))),),
     )
@@ -340,7 +339,7 @@ def indexed_blocks(connection: apsw.Connection, message: int) -> tuple[tuple[str
     return tuple(
         (KIND_OF[row[0]], row[1], row[2], row[3], bool(row[4]))
         for row in connection.execute(
-            """SELECT c.kind, t.name, x.text, c.cut, c.failed FROM chunks c JOIN texts x ON x.id = c.id
+            f"""SELECT c.kind, t.name, {_TEXT}, c.cut, c.failed FROM chunks c JOIN texts x ON x.id = c.id
                LEFT JOIN tools t ON t.id = c.tool_id WHERE c.message_id = ? ORDER BY c.block""",
             (message,),
         )
@@ -360,7 +359,7 @@ def last_summary(connection: apsw.Connection, session: int) -> int:
 def opening_in(connection: apsw.Connection, session: int, span: TimeSpan) -> str | None:
     """Return the first human prompt of a session within a span."""
     row = connection.execute(
-        f"""SELECT x.text FROM chunks c JOIN texts x ON x.id = c.id
+        f"""SELECT {_TEXT} FROM chunks c JOIN texts x ON x.id = c.id
             WHERE c.message_id IN (SELECT id FROM messages WHERE session_id = ? AND sidechain = 0
               AND role = {ROLES[Role.USER]} AND coalesce(time_ms >= ?, 1) AND coalesce(time_ms < ?, 1))
             ORDER BY c.message_id, c.block LIMIT 1""",
@@ -377,7 +376,7 @@ def highlights_in(
     These are prompts after the first, plans, and commands that change something (commits, pull requests, deployments).
     """
     rows = connection.execute(
-        f"""SELECT c.role, c.kind, t.name, substr(x.text, 1, 400) FROM messages m
+        f"""SELECT c.role, c.kind, t.name, substr({_TEXT}, 1, 400) FROM messages m
             JOIN chunks c ON c.message_id = m.id JOIN texts x ON x.id = c.id LEFT JOIN tools t ON t.id = c.tool_id
             WHERE m.session_id = ? AND m.sidechain = 0 AND coalesce(m.time_ms >= ?, 1) AND coalesce(m.time_ms < ?, 1)
               AND ((c.role = {ROLES[Role.USER]} AND c.kind = 0)

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 STEP_ROWS: Final = 2_000
 """Rows that one transaction mends: others get a turn in between."""
 
-REDACTED_WITH: Final = "redacted_with"
-"""Key in `meta`: by which version of the rules all texts have been looked at."""
-
 
 @dataclass(frozen=True, slots=True)
 class VectorGaps:
@@ -183,16 +180,6 @@ def gone_without_copy(connection: apsw.Connection) -> int:
 # Redaction of what is there already ---------------------------------------------------------------------------------
 
 
-def redacted_with(connection: apsw.Connection) -> int:
-    """Return by which version of the rules all texts have been looked at; 0 for by none."""
-    return number(connection, "SELECT value FROM meta WHERE name = ?", (REDACTED_WITH,))
-
-
-def note_redaction(connection: apsw.Connection, version: int) -> None:
-    """Remember by which version of the rules all texts have been looked at; 0 when some were not."""
-    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (REDACTED_WITH, version))
-
-
 def redact_everything(connection: apsw.Connection, step: Callable[[int, int], None]) -> int:
     """Replace secrets in every text that is indexed, and return how many there were. Outside a transaction.
 
@@ -218,7 +205,7 @@ def redact_everything(connection: apsw.Connection, step: Callable[[int, int], No
         step(done, total)
     with connection:
         replaced += _redact_titles(connection)
-        note_redaction(connection, RULES_VERSION)
+        redactions.note_redaction(connection, RULES_VERSION)
     connection.execute("PRAGMA secure_delete = FAST")
     return replaced
 

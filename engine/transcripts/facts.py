@@ -9,9 +9,10 @@ from engine.transcripts.fields import MAX_NAME, name_field, object_field, text_f
 from engine.transcripts.records import AgentFact, SessionFact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from engine.transcripts.lines import Record
+    from engine.transcripts.records import ParsedBlock
 
 OPENING_CHARACTERS = 200
 """Of a prompt that stands for its session in lists (the official tools cut there too, transcripts.md, section 2)."""
@@ -26,6 +27,11 @@ def fact_of(record: Record, kind: str, session_id: str) -> SessionFact | None:
         session_id: The session of its file.
     """
     return _READERS[kind](record, session_id)
+
+
+def opening_of(blocks: Iterable[ParsedBlock]) -> str | None:
+    """Return the beginning of a prompt, as lists show it; None of one without text."""
+    return shorten(" ".join(block.text for block in blocks if block.text), OPENING_CHARACTERS) or None
 
 
 def started_agent(record: Record, session_id: str, tool_use_id: str | None) -> AgentFact | None:

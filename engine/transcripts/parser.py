@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from engine.core.models import Role
-from engine.core.text import clean, shorten
+from engine.core.text import clean
 from engine.transcripts import chunking
 from engine.transcripts.blocks import Speaker, content_blocks, read_block
-from engine.transcripts.facts import FACT_TYPES, OPENING_CHARACTERS, fact_of, started_agent
+from engine.transcripts.facts import FACT_TYPES, fact_of, opening_of, started_agent
 from engine.transcripts.fields import MAX_NAME, digest63, milliseconds, name_field, object_field, text_field
 from engine.transcripts.records import Kept, ParsedMessage
 from engine.transcripts.roles import WARM_UP, role_of_prompt, role_of_user_line, texts_of
@@ -217,9 +217,7 @@ class TranscriptParser:
         session_id = (name_field(record, "sessionId") if self.trust_line_session else None) or self.session_id
         parent = text_field(record, "parentUuid")
         sidechain = self._is_sidechain(record)
-        opening = None
-        if speaker.role is Role.USER:
-            opening = shorten(" ".join(block.text for block in blocks if block.text), OPENING_CHARACTERS) or None
+        opening = opening_of(blocks) if speaker.role is Role.USER else None
         fingerprint, strong = _fingerprint(record, message, read, synthetic=speaker.synthetic)
         forked = object_field(record, "forkedFrom") if "forkedFrom" in record else _NOT_FORKED
         copied_from = _copied_from(record, forked, session_id, is_agent_file=self.is_agent_file)

@@ -28,6 +28,9 @@ _GAP: Final = "\n…\n"
 _CUT_TOKEN: Final = 60
 """`chunking.cut` looks for white space so far; a longer run of characters may be half of a secret."""
 
+_SHORTENED_TOKEN: Final = 57
+"""`core.text.shorten` leaves a longer run of characters in two where it shortens to 200 characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
@@ -51,7 +54,7 @@ def redact(text: str) -> Redacted:
     redacted = text
     for rule in _worth_trying(text):
         redacted = _apply(rule, redacted, counts)
-    if _GAP in text:
+    if _GAP in text or text.endswith("…"):
         redacted = _without_halves(redacted, counts)
     return Redacted(redacted, counts)
 
@@ -101,11 +104,13 @@ def _apply(rule: Rule, text: str, counts: Counter[str]) -> str:
 _HALF: Final = r"[A-Za-z0-9_+/=.~-]"
 _HEAD_HALF: Final = re.compile(rf"{_HALF}{{{_CUT_TOKEN},}}(?={_GAP})")
 _TAIL_HALF: Final = re.compile(rf"(?<={_GAP}){_HALF}{{{_CUT_TOKEN},}}")
+_LAST_HALF: Final = re.compile(rf"(?<!{_HALF})[A-Za-z0-9_+=~-]{{{_SHORTENED_TOKEN},}}(?=…\Z)")
+"""Not a path: people ask about long ones, and a shape with slashes is told by less."""
 
 
 def _without_halves(text: str, counts: Counter[str]) -> str:
     """Take out long runs that were cut in two: half a secret has no shape any more."""
-    for pattern in (_HEAD_HALF, _TAIL_HALF):
+    for pattern in (_HEAD_HALF, _TAIL_HALF, _LAST_HALF):
         text, found = pattern.subn("[redacted:cut]", text)
         if found:
             counts["cut"] += found

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.core.text import shorten
 from engine.transcripts import chunking
 from engine.transcripts.redaction import redact, redacted_text
 from engine.transcripts.secret_shapes import KINDS
@@ -79,6 +80,14 @@ def test_half_of_a_secret_beside_a_cut_is_taken_out() -> None:
 
     assert "aB3_aB3_aB3_" not in shown
     assert shown.startswith("word word")
+
+
+def test_half_of_a_secret_at_the_end_of_a_shortened_text_is_taken_out() -> None:
+    key = "do" + "p_v1_" + "a1b2c3d4" * 8
+    path = "/home/dev/" + "a-folder-with-a-long-name/" * 4
+    for before in range(100, 200):
+        assert "a1b2c3d4" * 4 not in redacted_text(shorten(("ab " * 70)[:before] + " " + key, 200))
+        assert "[redacted" not in redacted_text(shorten(("ab " * 70)[:before] + " " + path, 200))
 
 
 def test_half_of_a_private_key_is_taken_out() -> None:
