@@ -1,0 +1,87 @@
+"""What the person should know of the running engine, each with what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.core.errors import StorageFailure
+from engine.core.models import Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from engine.archive.archiver import Archiver
+    from engine.embed.loop import EmbeddingLoop
+    from engine.ingest.pipeline import Ingestor
+    from engine.ingest.watcher import Watcher
+
+
+def degraded(reason: str | None) -> Iterator[Notice]:
+    """Say which worker gave up."""
+    if reason is not None:
+        yield Notice(id="degraded", text=reason, hint="Start Backscroll again; the log says why.")
+
+
+def of_watching(watcher: Watcher) -> Iterator[Notice]:
+    """Say that changes are looked for instead of heard of."""
+    state = watcher.state
+    if state.polling:
+        yield Notice(id="polling", text=state.reason or "", hint=state.hint or "")
+
+
+def set_aside(database: Path | None) -> Iterator[Notice]:
+    """Say where the database lies that was damaged at this start."""
+    if database is not None:
+        yield Notice(
+            id="set_aside",
+            text="The index was damaged. It was moved aside and is made anew from transcripts and archive.",
+            hint=f"The damaged one is kept in {database}; nothing has to be done.",
+        )
+
+
+def unredacted(*, has_unredacted: bool) -> Iterator[Notice]:
+    """Say that secrets still stand in the index."""
+    if has_unredacted:
+        yield Notice(
+            id="secrets",
+            text="Part of the index was made before secrets were replaced in it.",
+            hint="`backscroll doctor --fix` replaces them; replies are redacted all the same.",
+        )
+
+
+def of_archive(archiver: Archiver | None) -> Iterator[Notice]:
+    """Say what keeps transcripts from being archived."""
+    if archiver is not None and archiver.state.problem is not None:
+        yield Notice(
+            id="archive",
+            text=archiver.state.problem,
+            hint="Free some space or check the data folder's permissions; Backscroll goes on by itself.",
+        )
+
+
+def of_reading(ingestor: Ingestor) -> Iterator[Notice]:
+    """Say what keeps transcripts from being indexed."""
+    problem = ingestor.progress.problem
+    if isinstance(problem, StorageFailure):
+        yield Notice(id=problem.code, text=f"{problem.title}. {problem.message}", hint=problem.hint)
+
+
+def of_embedding(embedding: EmbeddingLoop) -> Iterator[Notice]:
+    """Say what keeps search by meaning off."""
+    if embedding.problem is not None:
+        yield Notice(
+            id="embedding",
+            text=f"Search by meaning is off, words only. {embedding.problem}",
+            hint="It is tried again after ten minutes, and at once by `backscroll resume`.",
+        )
+
+
+def of_history(*, has_roots: bool) -> Iterator[Notice]:
+    """Say that there is nothing to read."""
+    if not has_roots:
+        yield Notice(
+            id="no_history",
+            text="No transcripts of Claude Code were found on this machine.",
+            hint="Use Claude Code once, or name a folder in the setting transcripts.roots.",
+        )
