@@ -10,8 +10,8 @@ from engine.core.models import Kind
 from engine.knowledge.transcripts import TranscriptMessage
 from engine.search import scope
 from engine.search.query import read_query
+from engine.store import named, reading, words
 from engine.store import names as store_names
-from engine.store import reading, words
 from engine.store.filters import ChunkFilter
 from engine.transcripts.signals import is_own_tool
 
@@ -42,7 +42,7 @@ class SessionEvidence:
     def message(self, session_id: str, message_uuid: str) -> TranscriptMessage | None:
         """Return a message of a session, None when no copy of it is left."""
         with self._readers.connection() as connection:
-            number = reading.message_by_uuid(connection, message_uuid)
+            number = named.message_by_uuid(connection, message_uuid)
             if number is None:
                 return None
             found = self._read(connection, number)
@@ -72,7 +72,7 @@ class SessionEvidence:
         self, connection: Connection, quote: str, session_id: str | None, message_uuid: str | None
     ) -> list[int]:
         if message_uuid is not None:
-            number = reading.message_by_uuid(connection, message_uuid)
+            number = named.message_by_uuid(connection, message_uuid)
             return [] if number is None else [number]
         session = None
         if session_id is not None:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from engine.core import when
 from engine.core.errors import NotFound
-from engine.core.ids import parse_chunk_id
 from engine.core.models import MessageView, Position, Reading
 from engine.recall.markdown import session_markdown
 from engine.recall.sessions import session_row
-from engine.store import reading
+from engine.store import named, reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +22,11 @@ if TYPE_CHECKING:
     from engine.store.reading import MessageRow
 
 _SIDECHAIN_NOTE = "The message was said to or by a sub-agent; its neighbours are of the same sub-agent."
+
+SHORT_SESSION_ID = 8
+"""Digits of a session's id that people and lists shorten it to."""
+RECORD_PREFIX = "k_"
+"""Of the ids of Knowledge's records."""
 
 
 class Reader:
@@ -43,17 +47,9 @@ class Reader:
         Raises:
             NotFound: Nothing has this id.
         """
-        text = identity.strip()
-        number = reading.message_by_uuid(connection, text)
-        if number is None and len(text) <= 14:
-            key, _ = parse_chunk_id(text)
-            number = reading.message_by_key(connection, key)
+        number = named.message_named(connection, identity.strip())
         if number is None:
-            raise NotFound(
-                f"There is no message {text[:60]!r}",
-                "The id is misspelt, or the message was pruned.",
-                "Take chunk_id or message_uuid from a hit of hybrid_search or keyword_search.",
-            )
+            raise _no_message(connection, identity)
         return number
 
     def context(self, connection: Connection, identities: Sequence[str], *, before: int, after: int) -> Reading:
@@ -159,3 +155,17 @@ class Reader:
             )
             views.append(replace(view, in_hit=True) if row.id in asked else view)
         return views
+
+
+def _no_message(connection: Connection, identity: str) -> NotFound:
+    title = f"There is no message or chunk {identity[:60]!r}"
+    sessions = named.find_sessions(connection, identity.strip(), 1) if len(identity) >= SHORT_SESSION_ID else ()
+    if sessions:
+        return NotFound(title, "It is the id of a session.", "get_session reads a session.")
+    if identity.startswith(RECORD_PREFIX):
+        return NotFound(title, "It looks like the id of a record.", "knowledge_record reads a record.")
+    return NotFound(
+        title,
+        "The id is misspelt or cut short, or the message was pruned.",
+        "Take chunk_id or message_uuid from a hit of hybrid_search or keyword_search.",
+    )

@@ -10,8 +10,8 @@ from engine.core.errors import Ambiguous, InvalidArgument, NotFound
 from engine.core.models import DateRange, Kind, Role
 from engine.core.repository import repository_of
 from engine.store import filters as store_filters
+from engine.store import named
 from engine.store import names as store_names
-from engine.store import reading
 from engine.store.filters import ChunkFilter
 from engine.transcripts.signals import is_own_tool
 
@@ -43,6 +43,8 @@ class Scope:
     range: DateRange | None
     no_such_project: bool = False
     """The project filter fits no working directory at all."""
+    is_narrowed: bool = False
+    """Some filter was asked for that leaves things out."""
 
 
 def date_range(span: TimeSpan, zone: ZoneInfo) -> DateRange | None:
@@ -105,12 +107,12 @@ def session_number(connection: Connection, session: str) -> int:
         Ambiguous: Several do.
     """
     wanted = session.strip().lower()
-    found: tuple[tuple[int, str], ...] = reading.find_sessions(connection, wanted) if wanted else ()
+    found: tuple[tuple[int, str], ...] = named.find_sessions(connection, wanted) if wanted else ()
     exact = [number for number, name in found if name.lower() == wanted]
     if exact:
         return exact[0]
     if len(found) == 0:
-        raise NotFound(f"There is no session {session[:60]!r}", "", "list_sessions lists the sessions with their ids.")
+        raise _no_session(connection, session)
     if len(found) > 1:
         names = tuple(name for _, name in found)
         raise Ambiguous(
@@ -120,6 +122,20 @@ def session_number(connection: Connection, session: str) -> int:
             candidates=names,
         )
     return found[0][0]
+
+
+def _no_session(connection: Connection, wanted: str) -> NotFound:
+    title = f"There is no session {wanted[:60]!r}"
+    message = named.message_named(connection, wanted.strip())
+    if message is None:
+        return NotFound(title, "", "list_sessions lists the sessions with their ids.")
+    session = named.session_of(connection, message)
+    return NotFound(
+        title,
+        f"It is the id of a message of session {session}.",
+        "get_context reads around the message, get_session with that id its session.",
+        candidates=(session,),
+    )
 
 
 def resolve(
@@ -184,7 +200,9 @@ def resolve(
         in_view_session=in_view.session if in_view is not None and hide_view else None,
         in_view_after=in_view.after if in_view is not None else 0,
     )
-    return Scope(chunk_filter, date_range(span, zone), no_such_project=folders == ())
+    asked = (folders, session, filters.role, filters.kind, filters.tool)
+    narrowed = not span.is_open or any(each is not None for each in asked)
+    return Scope(chunk_filter, date_range(span, zone), no_such_project=folders == (), is_narrowed=narrowed)
 
 
 def _kinds(kind: str | None) -> tuple[Kind, ...] | None:

@@ -44,6 +44,24 @@ class _Answer:
     """Paging ends before the matches do."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Unseen:
+    """What an empty answer did not look at and would have found."""
+
+    projects: tuple[str, ...] | None = None
+    """Outside of the project that was asked for."""
+    by_agents: bool = False
+
+
+def _unseen(connection: Connection, query: Query, where: Scope) -> _Unseen:
+    projects: tuple[str, ...] = ()
+    if where.chunks.folders is not None:
+        projects = words.projects_with(connection, query.strict, replace(where.chunks, folders=None), 3)
+    beside = replace(where.chunks, sidechains=True)
+    by_agents = not where.chunks.sidechains and bool(words.projects_with(connection, query.strict, beside, 1))
+    return _Unseen(projects or None, by_agents)
+
+
 class Searcher:
     """Searches over a read-only connection that the caller lends.
 
@@ -98,13 +116,10 @@ class Searcher:
         entries = [ranking.entry(index) for index in page]
         hits = make_hits(connection, entries, answer.query, self._zone, answer.passages)
         following = request.offset + limit
-        projects = None
-        if not len(ranking) and request.filters.project is not None and query.terms:
-            everywhere = replace(where.chunks, folders=None)
-            projects = words.projects_with(connection, answer.query.strict, everywhere, 3) or None
+        unseen = _Unseen() if len(ranking) or not query.terms else _unseen(connection, answer.query, where)
         chunks, embedded, percent = generations.share(connection)
         return SearchReply(
-            note=self._note(query, answer, where, projects),
+            note=self._note(query, answer, where, unseen),
             hits=hits,
             total=len(ranking),
             next_offset=following if following < len(ranking) or answer.may_go_on else None,
@@ -115,7 +130,7 @@ class Searcher:
             corrected_query=answer.query.text if answer.corrected else None,
             low_signal_matches=answer.low_signal or None,
             limit_applied=LIMIT_CAP if request.limit > LIMIT_CAP else None,
-            projects=projects,
+            projects=unseen.projects,
             total_is="candidates" if request.mode != "keyword" else None,
         )
 
@@ -148,7 +163,7 @@ class Searcher:
         if not query.terms or where.no_such_project:
             return _Answer(rank((), 0), query, False, 0, 0)
         found = meaning.answer(connection, request, query, where, self._leg, now_ms=int(self._clock.now() * 1000))
-        hidden = words.hidden(connection, query.strict, where.chunks)
+        hidden = words.hidden(connection, found.query.strict, where.chunks)
         return _Answer(
             found.ranking,
             found.query,
@@ -173,11 +188,13 @@ class Searcher:
         hidden = words.hidden(connection, query.strict, where.chunks)
         return _Answer(ranking, query, corrected, hidden.low_signal, hidden.in_view)
 
-    def _note(self, query: Query, answer: _Answer, where: Scope, projects: tuple[str, ...] | None) -> str | None:
+    def _note(self, query: Query, answer: _Answer, where: Scope, unseen: _Unseen) -> str | None:
         if not query.terms:
             return "The query holds no word that can be searched; use letters, digits or a file name."
         parts: list[str] = []
-        if answer.corrected and answer.passages:
+        if answer.corrected and not len(answer.ranking):
+            parts.append("Nothing matched, neither as typed nor for corrected_query.")
+        elif answer.corrected and answer.passages:
             parts.append("A word that stands nowhere was corrected; these hits are for corrected_query.")
         elif answer.corrected:
             parts.append("Nothing matched as typed; these hits are for corrected_query.")
@@ -186,7 +203,7 @@ class Searcher:
         if query.ignored:
             parts.append(f"Only the first {len(query.terms)} words were searched.")
         if not len(answer.ranking):
-            parts.append(_why_empty(query, answer, where, projects))
+            parts.append(_why_empty(query, answer, where, unseen))
         pending = self._files_pending()
         if pending:
             parts.append(f"{pending} transcripts are still being read; an answer may be missing.")
@@ -197,13 +214,17 @@ def _reaches(answer: _Answer, request: SearchRequest) -> bool:
     return not answer.may_go_on or request.offset + request.limit <= len(answer.ranking)
 
 
-def _why_empty(query: Query, answer: _Answer, where: Scope, projects: tuple[str, ...] | None) -> str:
-    if where.no_such_project:
-        return "No project matches the project filter; list_sessions shows the projects."
-    if projects:
-        return "Nothing in this project; `projects` names where the words do occur."
-    if answer.low_signal:
-        return "Only low-signal text (tool output, injected text) matches: set include_low_signal."
-    if answer.in_view:
-        return "Only your present session matches: set include_current to see it."
-    return "No chunk holds all of these words; try fewer or other words." if len(query.terms) > 1 else ""
+def _why_empty(query: Query, answer: _Answer, where: Scope, unseen: _Unseen) -> str:
+    words = "all of these words" if len(query.terms) > 1 else "this word"
+    shown = "`projects` names where the words do occur." if unseen.projects else "list_sessions shows the projects."
+    reasons = (
+        (where.no_such_project, f"No project matches the project filter; {shown}"),
+        (where.chunks.tools == (), "No tool of this name was ever used; a hit names its tool as it is called."),
+        (unseen.projects, "Nothing in this project; `projects` names where the words do occur."),
+        (answer.low_signal, "Only low-signal text (tool output, injected text) matches: set include_low_signal."),
+        (answer.in_view, "Only your present session matches: set include_current to see it."),
+        (unseen.by_agents, "Only what sub-agents said matches: set include_sidechains."),
+        (where.is_narrowed, f"Nothing that the filters let through holds {words}; call again without them."),
+        (True, f"No chunk holds {words}; try {'fewer or ' if len(query.terms) > 1 else ''}other words."),
+    )
+    return next(sentence for holds, sentence in reasons if holds)

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.core.ids import message_key, unpack_uuid
+from engine.core.ids import unpack_uuid
 from engine.core.models import Role
 from engine.store.codes import KIND_OF, ROLE_OF, ROLES, SIGNAL_OF
 from engine.store.connection import Value, one_row
@@ -234,18 +234,6 @@ def list_sessions(
     return tuple(SessionInfo(*row) for row in rows), int(total)
 
 
-def find_sessions(connection: apsw.Connection, prefix: str, limit: int = 6) -> tuple[tuple[int, str], ...]:
-    """Return (number, session id) of the sessions whose id begins with a prefix, whatever its case."""
-    lowered = prefix.lower()
-    return tuple(
-        (row[0], row[1])
-        for row in connection.execute(
-            "SELECT id, session_id FROM sessions WHERE lower(substr(session_id, 1, ?)) = ? ORDER BY session_id LIMIT ?",
-            (len(lowered), lowered, limit),
-        )
-    )
-
-
 _MESSAGE_COLUMNS = """m.id, m.key, m.uuid, m.role, m.sidechain, m.time_ms, mo.name, m.agent, m.session_id,
     s.session_id, m.exchange_id, {place}.file_id, r.path, r.label, fi.path, {place}.offset, {place}.length,
     {place}.part, fi.gone_ms IS NOT NULL, {place}.generation < fi.generation"""
@@ -318,20 +306,6 @@ def agents(connection: apsw.Connection, sessions: Iterable[int]) -> dict[tuple[i
         (json.dumps(list(set(sessions))),),
     )
     return {(each[0], each[1]): ": ".join(part for part in each[2:] if part) for each in found}
-
-
-def message_by_uuid(connection: apsw.Connection, uuid: str) -> int | None:
-    """Return the number of the message with this uuid, also when it is a copy's."""
-    return message_by_key(connection, message_key(uuid))
-
-
-def message_by_key(connection: apsw.Connection, key: int) -> int | None:
-    """Return the number of the message with this key, also when it is a copy's."""
-    row = (
-        connection.execute("SELECT id FROM messages WHERE key = ?", (key,)).fetchone()
-        or connection.execute("SELECT message_id FROM copies WHERE key = ? LIMIT 1", (key,)).fetchone()
-    )
-    return None if row is None else int(row[0])
 
 
 def indexed_blocks(connection: apsw.Connection, message: int) -> tuple[tuple[str, str | None, str, int, bool], ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.core.errors import NotFound
+from engine.core.ids import chunk_id, message_key
 from engine.core.models import Role, SearchRequest
 from engine.core.paths import Paths
 from tests.engine.recall.conftest import LATER, LONG, REPOSITORY, write_history
@@ -75,6 +76,25 @@ def test_an_unknown_id_says_where_ids_come_from(history: History, unknown: str) 
     engine, _, _ = history
     with pytest.raises(NotFound, match="search"):
         engine.api.get_context([unknown])
+
+
+@pytest.mark.parametrize(
+    ("other", "tool"), [(LONG, "get_session"), (LONG[:8], "get_session"), ("k_0123456789", "knowledge_record")]
+)
+def test_an_id_of_another_kind_is_answered_with_the_tool_that_reads_it(history: History, other: str, tool: str) -> None:
+    engine, _, _ = history
+    with pytest.raises(NotFound, match=f"{tool} reads"):
+        engine.api.get_context([other])
+
+
+def test_the_id_of_a_message_in_place_of_a_session_names_its_session(history: History) -> None:
+    engine, named, _ = history
+    hit = engine.api.get_context([named["spilled"]]).messages[0]
+    chunk = chunk_id(message_key(hit.message_uuid), 0)
+    for other in (hit.message_uuid, chunk):
+        with pytest.raises(NotFound, match="get_context reads") as caught:
+            engine.api.get_session(other)
+        assert caught.value.candidates == (hit.session_id,)
 
 
 def test_spilled_tool_output_is_read_from_beside_the_transcript(history: History) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine.core.ids import chunk_id, message_key
-from engine.store import reading
+from engine.store import named
 from tests.helpers.histories import FORK, ORIGINAL, RESUMED, RESUMED_AGAIN, fork, on_disk, resume, sdk_fork
 from tests.helpers.indexing import Index, index
 from tests.helpers.transcripts import TranscriptBuilder
@@ -233,7 +233,7 @@ def test_a_message_is_found_by_the_ids_of_all_its_places(root: Path, read: Index
     read.read()
     for old, new in zip(cited, (line["uuid"] for line in original.lines), strict=True):
         assert len(chunk_id(message_key(old), 0)) <= 14
-        found = {read.writer.write(lambda c, uuid=uuid: reading.message_by_uuid(c, uuid)) for uuid in (old, new)}
+        found = {read.writer.write(lambda c, uuid=uuid: named.message_by_uuid(c, uuid)) for uuid in (old, new)}
         assert len(found) == 1
         assert None not in found
 
