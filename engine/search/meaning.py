@@ -10,7 +10,7 @@ from engine.search import exchanges, fuzzy
 from engine.search.query import Query
 from engine.search.ranking import Ranking, recency
 from engine.search.semantic import NoMeaning
-from engine.store import generations, words
+from engine.store import words
 from engine.store.vectors import MAX_CANDIDATES
 
 if TYPE_CHECKING:
@@ -43,7 +43,14 @@ class Meant:
 
 
 def answer(
-    connection: Connection, request: SearchRequest, query: Query, where: Scope, leg: SemanticLeg, *, now_ms: int
+    connection: Connection,
+    request: SearchRequest,
+    query: Query,
+    where: Scope,
+    leg: SemanticLeg,
+    *,
+    now_ms: int,
+    percent: float,
 ) -> Meant:
     """Return the answer to a question in the mode `semantic` or `hybrid`.
 
@@ -54,10 +61,11 @@ def answer(
         where: Filters.
         leg: Meaning.
         now_ms: For the gentle preference of what is recent.
+        percent: Of the history, embedded.
     """
     repaired = repair(connection, query) if request.fuzzy_fallback else query
     understood = leg.understand(connection, repaired.text)
-    reason = understood.reason if isinstance(understood, NoMeaning) else _share_reason(connection)
+    reason = understood.reason if isinstance(understood, NoMeaning) else _share_reason(percent)
     meaning = None if isinstance(understood, NoMeaning) else understood
     content = replace(repaired, terms=exchanges.content_terms(repaired))
     if request.mode == "semantic" and meaning is not None:
@@ -114,7 +122,6 @@ def _repaired(connection: Connection, term: Term) -> Term:
     return term if other is None else other.terms[0]
 
 
-def _share_reason(connection: Connection) -> str | None:
+def _share_reason(percent: float) -> str | None:
     """Return what a search by meaning does not see yet."""
-    _, _, percent = generations.share(connection)
     return None if percent >= 100 else f"{percent:g} % of the history is embedded; the rest is found by its words only."

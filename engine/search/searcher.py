@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from engine.arguments import LIMIT_CAP
 from engine.core.models import IndexShare, SearchMode, SearchReply
-from engine.search import fuzzy, meaning, scope
+from engine.search import fuzzy, keyword, meaning, scope
 from engine.search.hits import make_hits
 from engine.search.query import Query, read_query
-from engine.search.ranking import Ranking, RankingMemory, best_of_exchanges, rank
-from engine.store import generations, words
+from engine.search.ranking import Ranking, RankingMemory, rank
+from engine.search.share import ShareMemory
+from engine.store import words
 from engine.store.vectors import MAX_CANDIDATES
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ class _Answer:
     """Further pages need a longer ranking."""
     ends: bool = False
     """Paging ends before the matches do."""
+    total: int | None = None
+    """Where the ranking holds the first places only."""
+    newest_only: bool = False
+    """Nearly every chunk matches: only the newest were looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,7 @@ class Searcher:
         self._files_pending = files_pending
         self._leg = leg
         self._memory = RankingMemory(clock)
+        self._share = ShareMemory(clock)
 
     def search(
         self, connection: Connection, request: SearchRequest, caller: Caller, in_view: InView | None
@@ -117,11 +123,11 @@ class Searcher:
         hits = make_hits(connection, entries, answer.query, self._zone, answer.passages)
         following = request.offset + limit
         unseen = _Unseen() if len(ranking) or not query.terms else _unseen(connection, answer.query, where)
-        chunks, embedded, percent = generations.share(connection)
+        chunks, embedded, percent = self._share.share(connection)
         return SearchReply(
             note=self._note(query, answer, where, unseen),
             hits=hits,
-            total=len(ranking),
+            total=len(ranking) if answer.total is None else answer.total,
             next_offset=following if following < len(ranking) or answer.may_go_on else None,
             mode=SearchMode(requested=request.mode, realised=answer.realised, reason=answer.reason),
             coverage=IndexShare(chunks=chunks, embedded=embedded, percent=percent),
@@ -131,7 +137,7 @@ class Searcher:
             low_signal_matches=answer.low_signal or None,
             limit_applied=LIMIT_CAP if request.limit > LIMIT_CAP else None,
             projects=unseen.projects,
-            total_is="candidates" if request.mode != "keyword" else None,
+            total_is="candidates" if request.mode != "keyword" else "newest" if answer.newest_only else None,
         )
 
     def _answer(self, connection: Connection, request: SearchRequest, query: Query, where: Scope) -> _Answer:
@@ -141,29 +147,42 @@ class Searcher:
             where.chunks.folders,
             where.chunks.hidden_folders, where.chunks.in_view_session,
         )  # fmt: skip
+        before: _Answer | None = None
         if request.offset:
             kept = self._memory.get(key)
-            if kept is not None and isinstance(kept.extra, _Answer) and _reaches(kept.extra, request):
-                return kept.extra
+            before = kept.extra if kept is not None and isinstance(kept.extra, _Answer) else None
+            if before is not None and _reaches(before, request):
+                return before
         if request.mode != "keyword":
             answer = self._by_meaning(connection, request, query, where)
             self._memory.put(key, answer.ranking, answer)
             return answer
-        answer = self._strict(connection, query, where, request.group, corrected=False)
+        wanted = request.offset + min(request.limit, LIMIT_CAP)
+        answer = self._strict(connection, query, where, request.group, wanted)
         if not len(answer.ranking) and not answer.low_signal and not answer.in_view and request.fuzzy_fallback:
             other = fuzzy.corrected(connection, query)
             if other is not None:
-                second = self._strict(connection, other, where, request.group, corrected=True)
+                second = self._strict(connection, other, where, request.group, wanted)
                 if len(second.ranking) or second.low_signal:
-                    answer = second
+                    answer = replace(second, corrected=True)
+        if before is not None and answer.query == before.query and request.group is None:
+            answer = replace(answer, ranking=keyword.continued(before.ranking, answer.ranking))
         self._memory.put(key, answer.ranking, answer)
         return answer
 
     def _by_meaning(self, connection: Connection, request: SearchRequest, query: Query, where: Scope) -> _Answer:
         if not query.terms or where.no_such_project:
             return _Answer(rank((), 0), query, False, 0, 0)
-        found = meaning.answer(connection, request, query, where, self._leg, now_ms=int(self._clock.now() * 1000))
-        hidden = words.hidden(connection, found.query.strict, where.chunks)
+        found = meaning.answer(
+            connection,
+            request,
+            query,
+            where,
+            self._leg,
+            now_ms=int(self._clock.now() * 1000),
+            percent=self._share.share(connection)[2],
+        )
+        hidden = words.counted(connection, found.query.strict, where.chunks)
         return _Answer(
             found.ranking,
             found.query,
@@ -177,16 +196,22 @@ class Searcher:
             found.ends,
         )
 
-    def _strict(
-        self, connection: Connection, query: Query, where: Scope, group: str | None, *, corrected: bool
-    ) -> _Answer:
+    def _strict(self, connection: Connection, query: Query, where: Scope, group: str | None, wanted: int) -> _Answer:
         if not query.terms or where.no_such_project:
-            return _Answer(rank((), 0), query, corrected, 0, 0)
-        matches = words.ranked(connection, query.strict, where.chunks)
-        order = best_of_exchanges if group == "exchange" else rank
-        ranking = order(matches, int(self._clock.now() * 1000))
-        hidden = words.hidden(connection, query.strict, where.chunks)
-        return _Answer(ranking, query, corrected, hidden.low_signal, hidden.in_view)
+            return _Answer(rank((), 0), query, False, 0, 0)
+        found = keyword.search(
+            connection, query, where, now_ms=int(self._clock.now() * 1000), wanted=wanted, group=group
+        )
+        return _Answer(
+            found.ranking,
+            query,
+            False,
+            found.low_signal,
+            found.in_view,
+            may_go_on=found.total > len(found.ranking),
+            total=found.total,
+            newest_only=found.newest_only,
+        )
 
     def _note(self, query: Query, answer: _Answer, where: Scope, unseen: _Unseen) -> str | None:
         if not query.terms:
@@ -200,6 +225,10 @@ class Searcher:
             parts.append("Nothing matched as typed; these hits are for corrected_query.")
         if answer.ends:
             parts.append(f"Search by meaning ranks the nearest {MAX_CANDIDATES:,} passages; use filters to go on.")
+        if answer.newest_only:
+            parts.append(
+                f"Nearly everything matches: only the newest {answer.total or 0:,} matches were ranked; add words."
+            )
         if query.ignored:
             parts.append(f"Only the first {len(query.terms)} words were searched.")
         if not len(answer.ranking):

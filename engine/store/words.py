@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.store.connection import Value, one_row
 from engine.store.filters import ChunkFilter, conditions
+from engine.store.stretches import Stretches, within
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import apsw
 
 WORDS_WEIGHT = 1.0
@@ -28,8 +31,20 @@ class Match:
     time_ms: int | None
     message: int = 0
 
+    def scored(self, score: float) -> Match:
+        """Return the match with a score."""
+        return replace(self, score=score)
 
-def ranked(connection: apsw.Connection, expression: str, chunk_filter: ChunkFilter) -> tuple[Match, ...]:
+
+_MATCHING = "FROM search CROSS JOIN chunks c ON c.id = search.rowid WHERE search MATCH ?"
+"""FTS5 runs first in every plan, so that chunks are looked up by number and BM25 is worked out for the allowed."""
+
+_SCORE = f"-bm25(search, {WORDS_WEIGHT}, {PARTS_WEIGHT})"
+
+
+def ranked(
+    connection: apsw.Connection, expression: str, chunk_filter: ChunkFilter, stretches: Stretches | None = None
+) -> tuple[Match, ...]:
     """Return every chunk that matches an FTS5 expression and passes the filter, unordered.
 
     The expression comes from `engine.search.query` and holds quoted words only.
@@ -38,26 +53,104 @@ def ranked(connection: apsw.Connection, expression: str, chunk_filter: ChunkFilt
     return tuple(
         Match(*row)
         for row in connection.execute(
-            f"""WITH matched AS MATERIALIZED (
-                  SELECT rowid AS id, -bm25(search, {WORDS_WEIGHT}, {PARTS_WEIGHT}) AS score
-                  FROM search WHERE search MATCH ?)
-                SELECT c.id, matched.score, c.exchange_id, c.signal, c.time_ms, c.message_id
-                FROM matched CROSS JOIN chunks c ON c.id = matched.id WHERE {where.sql}""",
+            f"""SELECT c.id, {_SCORE}, c.exchange_id, c.signal, c.time_ms, c.message_id
+                {_MATCHING} AND {within(stretches)} AND {where.sql}""",
             (expression, *where.values),
         )
     )
 
 
 @dataclass(frozen=True, slots=True)
-class HiddenCounts:
-    """What a search matched but did not show."""
+class Weights:
+    """Shares that are added to a chunk's score."""
 
+    signals: tuple[float, float, float]
+    """For high, medium and low signal."""
+    recency: float
+    """For what was said now."""
+    half_life_ms: float
+    """After which half of that is left."""
+    now_ms: int
+
+
+def best(
+    connection: apsw.Connection,
+    expression: str,
+    chunk_filter: ChunkFilter,
+    weights: Weights,
+    *,
+    limit: int,
+    stretches: Stretches | None = None,
+) -> list[tuple[int, float]]:
+    """Return (chunk, score) of the best matches, best first; equals newest first, then by number.
+
+    Only the best leave the database: handing out a hundred thousand rows takes longer than finding them.
+    """
+    where = conditions(chunk_filter)
+    high, medium, low = weights.signals
+    return [
+        (row[0], row[1])
+        for row in connection.execute(
+            f"""SELECT c.id, {_SCORE} * (1 + CASE c.signal WHEN 0 THEN {high} WHEN 1 THEN {medium} ELSE {low} END
+                  + CASE WHEN c.time_ms IS NULL THEN 0.0 ELSE
+                    ?2 * pow(0.5, max(0.0, (?3 - c.time_ms) / {float(weights.half_life_ms)})) END) AS weighed
+                FROM search CROSS JOIN chunks c ON c.id = search.rowid WHERE search MATCH ?1
+                  AND {within(stretches)} AND {where.sql}
+                ORDER BY weighed DESC, coalesce(c.time_ms, 0) DESC, c.id DESC LIMIT {int(limit)}""",
+            (expression, weights.recency, weights.now_ms, *where.values),
+        )
+    ]
+
+
+def newest_texts(
+    connection: apsw.Connection, expression: str, chunk_filter: ChunkFilter, stretches: Stretches, limit: int
+) -> Iterator[tuple[Match, str]]:
+    """Yield the newest chunks of some stretches with their texts, not yet scored.
+
+    Args:
+        connection: Any.
+        expression: FTS5 text that they match; empty for all.
+        chunk_filter: What may be found.
+        stretches: Where to look.
+        limit: At most so many.
+    """
+    where = conditions(chunk_filter)
+    if expression:
+        matching, values = f"{_MATCHING} AND {within(stretches)}", [expression]
+    else:
+        matching, values = f"FROM chunks c WHERE {within(stretches, 'c.id')}", []
+    for row in connection.execute(
+        f"""WITH newest AS MATERIALIZED (
+              SELECT c.id, c.exchange_id, c.signal, c.time_ms, c.message_id {matching} AND {where.sql}
+              ORDER BY coalesce(c.time_ms, 0) DESC, c.id DESC LIMIT {int(limit)})
+            SELECT n.id, 0.0, n.exchange_id, n.signal, n.time_ms, n.message_id, x.text
+            FROM newest n CROSS JOIN texts x ON x.id = n.id""",
+        (*values, *where.values),
+    ):
+        yield Match(*row[:6]), row[6]
+
+
+def number_of_match(connection: apsw.Connection, expression: str, place: int) -> int | None:
+    """Return the number of the chunk that matches at a place in the order of numbers; None when fewer do."""
+    row = connection.execute(
+        "SELECT rowid FROM search WHERE search MATCH ? LIMIT 1 OFFSET ?", (expression, place)
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+@dataclass(frozen=True, slots=True)
+class MatchCounts:
+    """What a search matched: what it shows, and what it does not."""
+
+    shown: int
     low_signal: int
     in_view: int
 
 
-def hidden(connection: apsw.Connection, expression: str, chunk_filter: ChunkFilter) -> HiddenCounts:
-    """Count the matches that only their signal, or the caller's own view, keeps out."""
+def counted(
+    connection: apsw.Connection, expression: str, chunk_filter: ChunkFilter, stretches: Stretches | None = None
+) -> MatchCounts:
+    """Count the matches that are shown, and those that only their signal, or the caller's own view, keeps out."""
     where = conditions(chunk_filter, with_signal=False)
     low = "0" if chunk_filter.low_signal else "c.signal = 2"
     in_view, values = "0", list[Value]()
@@ -66,11 +159,12 @@ def hidden(connection: apsw.Connection, expression: str, chunk_filter: ChunkFilt
         values = [chunk_filter.in_view_session, chunk_filter.in_view_after]
     row = one_row(
         connection,
-        f"""SELECT coalesce(sum({low} AND NOT {in_view}), 0), coalesce(sum({in_view} AND NOT {low}), 0)
-            FROM search CROSS JOIN chunks c ON c.id = search.rowid WHERE search MATCH ? AND {where.sql}""",
-        (*values, *values, expression, *where.values),
+        f"""SELECT coalesce(sum(NOT {low} AND NOT {in_view}), 0), coalesce(sum({low} AND NOT {in_view}), 0),
+              coalesce(sum({in_view} AND NOT {low}), 0)
+            {_MATCHING} AND {within(stretches)} AND {where.sql}""",
+        (*values, *values, *values, expression, *where.values),
     )
-    return HiddenCounts(int(row[0]), int(row[1]))
+    return MatchCounts(int(row[0]), int(row[1]), int(row[2]))
 
 
 def projects_with(
