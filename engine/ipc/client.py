@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from engine.core.paths import Paths
     from engine.ipc.channel import Channel
-    from engine.ipc.protocol import Event, Failure, JsonObject, JsonValue, ServerFrame, Welcome
+    from engine.ipc.protocol import Event, JsonObject, JsonValue, ServerFrame, Welcome
 
 _RETRY_S = 0.05
 _START_HINT = "Open the Backscroll app, or run `backscroll serve` where there is no display."
@@ -70,8 +70,7 @@ class EngineClient:
                 return cls(*enter(paths, hello, deadline))
             except EngineRefused as error:
                 refused, title = error.refused, "Backscroll does not take this connection"
-                kind = _error_of(refused["code"], EngineError)
-                raise kind(title, refused["message"], refused["hint"]) from error
+                raise _raised(refused["code"], title, refused["message"], refused["hint"]) from error
             except (FileNotFoundError, ConnectionRefusedError) as error:
                 raise EngineNotRunning("Backscroll is not running", hint=_START_HINT) from error
             except WrongKey as error:
@@ -107,7 +106,7 @@ class EngineClient:
             on_event: Told what happens meanwhile, when events were asked for.
 
         Raises:
-            EngineError: Why there is no answer, as the class the engine raised where this process knows it.
+            EngineError: Why there is no answer, as the class the engine raised where that is loaded here.
         """
         with self._lock:
             number = next(self._numbers)
@@ -126,7 +125,8 @@ class EngineClient:
                     elif frame["type"] == "result":
                         return frame["value"]
                     else:
-                        raise _raised(frame)
+                        candidates = tuple(frame["candidates"])
+                        raise _raised(frame["code"], frame["title"], frame["message"], frame["hint"], candidates)
             except (EOFError, OSError) as error:
                 raise EngineStopping(
                     "Backscroll closed while it was answering", "It was stopped or restarted.", "Try again."
@@ -170,20 +170,17 @@ class EngineClient:
         return parse_server_frame(self._channel.receive(MAX_FRAME_BYTES))
 
 
-def _raised(failure: Failure) -> EngineError:
-    kind = _error_of(failure["code"], EngineError)
-    return kind(failure["title"], failure["message"], failure["hint"], candidates=tuple(failure["candidates"]))
+def _raised(code: str, title: str, message: str, hint: str, candidates: tuple[str, ...] = ()) -> EngineError:
+    # What the database reports is a class that a client has no reason to load; programs go by its code all the same.
+    kind = _error_of(code, EngineError) or type("EngineSaid", (EngineError,), {"code": code})
+    return kind(title, message, hint, candidates=candidates)
 
 
-def _error_of(code: str, family: type[EngineError]) -> type[EngineError]:
-    """Return the class with this code among those loaded in this process, the general one where there is none."""
+def _error_of(code: str, family: type[EngineError]) -> type[EngineError] | None:
+    """Return the class with this code among those loaded in this process."""
     if family.code == code:
         return family
-    for kind in family.__subclasses__():
-        found = _error_of(code, kind)
-        if found.code == code:
-            return found
-    return EngineError
+    return next((found for kind in family.__subclasses__() if (found := _error_of(code, kind)) is not None), None)
 
 
 def _working_directory() -> str:

@@ -5,9 +5,11 @@ import os
 import queue
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import psutil
@@ -21,6 +23,7 @@ from engine.ipc.client import EngineClient, InternalError
 from engine.ipc.handshake import EngineRefused, enter, prove
 from engine.ipc.protocol import MAX_FRAME_BYTES, Hello, encode
 from engine.ipc.server import IpcServer
+from engine.store.errors import StoreFull
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -92,6 +95,8 @@ class Host:
                 return 3
             case "missing":
                 raise NotFound("No such session", "m", "h", candidates=("abc", "abd"))
+            case "full":
+                raise StoreFull("The disk is full", "m", "h", candidates=("abc",))
             case "defect":
                 raise RuntimeError("secret text of the person")
             case "unwritable":
@@ -329,6 +334,31 @@ def test_an_error_for_someone_arrives_as_it_was_raised(host: Host) -> None:
         client.call("missing")
     error = raised.value
     assert (error.title, error.message, error.hint, error.candidates) == ("No such session", "m", "h", ("abc", "abd"))
+
+
+def test_an_error_keeps_its_code_where_its_class_is_not_loaded(host: Host) -> None:
+    code = """
+import sys
+from engine.core.paths import Paths
+from engine.ipc.client import EngineClient
+from engine.core.errors import EngineError
+for _ in range(2):
+    try:
+        with EngineClient.connect(Paths.below(sys.argv[1]), version="1") as client:
+            client.call("full")
+    except EngineError as error:
+        print(error.code, error.title, error.message, error.hint, error.candidates)
+print("engine.store.errors" in sys.modules)
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", code, str(host.paths.home)],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=Path(__file__).parents[3],
+        check=True,
+    )
+    said = "disk_full The disk is full m h ('abc',)"
+    assert told.stdout.splitlines() == [said, said, "False"]
 
 
 @pytest.mark.expect_log("Call (defect|unwritable|1)")
