@@ -31,11 +31,11 @@ from engine.usage.ledger import forget_sessions
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection
     from zoneinfo import ZoneInfo
 
     from engine.core.clock import Clock
-    from engine.core.models import DoctorReply, Finding, ForgetReply, PruneReply
+    from engine.core.models import DoctorReply, ForgetReply, PruneReply
     from engine.core.paths import Paths
     from engine.core.settings import Settings
     from engine.maintenance.checks import EngineView
@@ -217,7 +217,6 @@ class Safekeeping:
         progress: Callable[[int, int | None, str], None],
         cancelled: threading.Event,
         only: Collection[str] | None = None,
-        outside: Sequence[Finding] = (),
     ) -> DoctorReply:
         """Look at everything, and mend what can be mended when asked: all of it, or only the findings of these ids.
 
@@ -241,7 +240,7 @@ class Safekeeping:
             knowledge,
             deep,
         )
-        reply = doctor(checkup, fix=fix, step=stop_when(cancelled, progress), only=only, outside=outside)
+        reply = doctor(checkup, fix=fix, step=stop_when(cancelled, progress), only=only)
         if any(each.id == "secrets" and each.fixed for each in reply.findings):
             self._unredacted = False
         return reply

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from engine.api.front import EngineApi
-    from engine.core.models import Caller, Coverage, Mode, PruneReply, Reading, ReindexReply, SessionList
+    from engine.core.models import Caller, Coverage, Mode, PruneReply, Reading, ReindexReply, RestoreReply, SessionList
 
 _SEARCHES: dict[str, Mode] = {"keyword_search": "keyword", "semantic_search": "semantic", "hybrid_search": "hybrid"}
 _FILTERS = (
@@ -44,10 +44,12 @@ class CallTable:
             "reindex": self._call_reindex,
             "pause": lambda arguments, _caller: self._api.pause(arguments.get("seconds")),
             "resume": lambda _arguments, _caller: self._api.resume(),
-            "backup": lambda _arguments, _caller: self._api.backup(),
+            "backup": lambda _arguments, _caller: self._api.keeping.backup(),
             "export_session": self._call_export,
-            "forget": lambda arguments, _caller: self._api.forget(arguments["session_id"]),
-            "restore": lambda arguments, _caller: self._api.restore(arguments["session_id"], Path(arguments["to"])),
+            "forget": lambda arguments, _caller: self._api.keeping.forget(arguments["session_id"]),
+            "restore": lambda arguments, _caller: self._api.keeping.restore(
+                arguments["session_id"], Path(arguments["to"])
+            ),
             "knowledge_init": lambda _arguments, _caller: dict(self._api.knowledge.init()),
             "knowledge_check": self._call_check,
         }
@@ -79,7 +81,7 @@ class CallTable:
             work = Work(progress or no_progress, cancelled or threading.Event())
             if method == "doctor":
                 fix, deep = arguments.get("fix", False), arguments.get("deep", False)
-                return to_wire(self._api.doctor(fix=fix, deep=deep, only=arguments.get("only"), work=work))
+                return to_wire(self._api.keeping.doctor(fix=fix, deep=deep, only=arguments.get("only"), work=work))
             return to_wire(self._call_prune(arguments, caller, work))
         known = self._plain.get(method)
         if known is None:
@@ -155,7 +157,7 @@ class CallTable:
         return self._api.reindex(arguments.get("project"), full=arguments.get("full", False))
 
     def _call_prune(self, arguments: Mapping[str, Any], caller: Caller, work: Work) -> PruneReply:
-        return self._api.prune(
+        return self._api.keeping.prune(
             older_than_days=arguments["older_than_days"],
             project=arguments.get("project"),
             archive=arguments.get("archive", False),
@@ -164,6 +166,9 @@ class CallTable:
             caller=caller,
             work=work,
         )
+
+    def _call_restore(self, arguments: Mapping[str, Any], _caller: Caller) -> RestoreReply:
+        return self._api.keeping.restore(arguments["session_id"], Path(arguments["to"]))
 
     def _call_export(self, arguments: Mapping[str, Any], _caller: Caller) -> dict[str, Any]:
         form = arguments.get("format", "markdown")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from engine.api.calls import CallTable
-from engine.api.control import Work, no_progress
+from engine.api.keeping import Keeping
 from engine.api.overview import coverage_of, status_of
 from engine.api.page import page_of
-from engine.api.usage_names import StoredNames
+from engine.api.searching import Searching, asking_session
+from engine.api.usage import usage_of
 from engine.arguments import OPERATIONS, validate
-from engine.checkup import vault_problems
 from engine.core import when
-from engine.core.errors import EngineError, EngineNotRunning
+from engine.core.errors import EngineNotRunning
 from engine.core.models import (
     Caller,
     Coverage,
@@ -22,7 +21,6 @@ from engine.core.models import (
     Reading,
     ReindexReply,
     Role,
-    SearchFilters,
     SearchReply,
     SearchRequest,
     SessionList,
@@ -31,46 +29,32 @@ from engine.core.models import (
 from engine.evidence import SessionEvidence
 from engine.knowledge.service import KnowledgeService
 from engine.knowledge.tools import OPERATIONS as KNOWLEDGE_TOOLS
-from engine.maintenance.prune import PruneRequest
-from engine.recall.current import current_session
 from engine.recall.raw import RawReader
 from engine.recall.reader import Reader
 from engine.recall.sessions import list_sessions
 from engine.search import scope
-from engine.search.scope import InView
 from engine.search.searcher import Searcher
 from engine.search.semantic import SemanticLeg
-from engine.store import files, reading
-from engine.store import filters as store_filters
-from engine.store.usage_sums import UsageSums
 from engine.transcripts.redaction import redacted_text
 from engine.usage.pricing import Prices
-from engine.usage.report import usage_report
-from engine.usage.source import UsageFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from pathlib import Path
+    import threading
+    from collections.abc import Callable, Mapping, Sequence
     from zoneinfo import ZoneInfo
 
     from engine.api.control import EngineControl
     from engine.core.clock import Clock
-    from engine.core.models import BackupReply, DoctorReply, Finding, ForgetReply, PruneReply, RestoreReply
     from engine.core.paths import Paths
     from engine.core.settings import Settings
     from engine.safekeeping import Safekeeping
     from engine.search.semantic import QueryEmbedder
-    from engine.store.connection import Connection, ReaderPool
+    from engine.store.connection import ReaderPool
     from engine.usage.report import UsageReport
     from engine.usage.rows import Grouping
 
-KNOWLEDGE_HITS = 3
-"""Records beside the hits of a hybrid search (interface.md): what was decided outranks what was only said."""
-
-_KNOWLEDGE_HIT = ("id", "kind", "title", "snippet", "revision")
 _NO_CALLER = Caller()
 _OPERATIONS = {**OPERATIONS, **KNOWLEDGE_TOOLS}
-_UNDECIDED = "It could not be told which session asks, so nothing was left out."
 
 
 class EngineApi:
@@ -105,10 +89,8 @@ class EngineApi:
         self._zone = zone
         self._clock = clock
         self._control = control
-        self._keeper = keeper
-        self._outside: list[Callable[[], Sequence[Finding]]] = []
         self.leg = SemanticLeg(embedder, wait_s=settings.search_semantic_wait_s)
-        self._searcher = Searcher(
+        searcher = Searcher(
             zone=zone,
             clock=clock,
             apart=settings.privacy_projects_apart,
@@ -119,6 +101,8 @@ class EngineApi:
         raw = RawReader(keeper.stored, redact)
         self._reader = Reader(raw, zone)
         self.knowledge = KnowledgeService(paths.knowledge, clock, SessionEvidence(readers, raw, zone), redact=redact)
+        self._searching = Searching(searcher, self._reader, self.knowledge)
+        self.keeping = Keeping(readers, keeper, self.knowledge)
         self._prices = Prices(settings.usage_prices)
         self._table = CallTable(self)
 
@@ -181,49 +165,8 @@ class EngineApi:
             EngineError: A filter that is not understood, a session that does not exist, a database that cannot be read.
         """
         with self._readers.connection() as connection:
-            in_view, undecided = self._in_view(connection, request.filters, caller, asked)
-            reply = self._searcher.search(connection, request, caller, in_view)
-            if request.read:
-                hits = list(reply.hits)
-                for index, hit in enumerate(hits[: request.read]):
-                    hits[index] = replace(hit, messages=self._reader.exchange(connection, hit.message_uuid))
-                reply = replace(reply, hits=tuple(hits))
-        notes = [reply.note, _UNDECIDED if undecided else None]
-        if request.mode == "hybrid" and not request.offset and self.knowledge.exists():
-            found, problem = self._knowledge_hits(request.query)
-            notes.append(problem)
-            reply = replace(reply, knowledge_hits=found or None)
-        return replace(reply, note=" ".join(note for note in notes if note) or None)
-
-    def _knowledge_hits(self, query: str) -> tuple[tuple[dict[str, Any], ...], str | None]:
-        """Return the records that match best, and why there are none when Knowledge refuses the question."""
-        try:
-            reply = self.knowledge.call("knowledge_grep", {"query": query, "limit": KNOWLEDGE_HITS})
-            rows = cast("list[dict[str, Any]]", reply["rows"])
-        except EngineError as error:
-            # Its own tools explain; a search of sessions must not fail over a record that cannot be read.
-            return (), f"Knowledge was not searched: {error.title}."
-        return tuple({key: row[key] for key in _KNOWLEDGE_HIT if key in row} for row in rows), None
-
-    def _in_view(
-        self,
-        connection: Connection,
-        filters: SearchFilters,
-        caller: Caller,
-        asked: tuple[str, Mapping[str, Any]] | None,
-    ) -> tuple[InView | None, bool]:
-        """Return what the caller still has before its eyes, and whether that should have been told but could not."""
-        if asked is None or not caller.is_model or (filters.include_current and filters.session != "current"):
-            return None, False
-        here = scope.repository_here(caller)
-        if here is None:
-            return None, False
-        places = files.newest_transcripts(connection, store_filters.folders_below(connection, here), 8)
-        session = current_session(places, *asked, caller.session_id)
-        if session is None:
-            # A client that is no Claude Code has no transcript here, so there is nothing to be undecided about.
-            return None, bool(places)
-        return InView(session, reading.last_summary(connection, session)), False
+            reply = self._searching.search(connection, request, caller, asked)
+        return self._searching.with_records(reply, request)
 
     # Reading ---------------------------------------------------------------------------------------------------
 
@@ -344,132 +287,20 @@ class EngineApi:
         span = when.resolve(when=when_, date_from=date_from, date_to=date_to, zone=self._zone, now_s=now_s)
         with self._readers.connection() as connection:
             folders, _ = scope.project_folders(connection, project, caller)
-            everything = UsageFilter()
-            only = UsageFilter(
-                start_ms=everything.start_ms if span.start_ms is None else span.start_ms,
-                end_ms=everything.end_ms if span.end_ms is None else span.end_ms,
-                folder_ids=folders,
-            )
-            return usage_report(
-                UsageSums(connection),
+            return usage_of(
+                connection,
                 by=by,
+                span=span,
+                folders=folders,
                 prices=self._prices,
                 zone=self._zone,
-                names=StoredNames(connection),
-                now_ms=int(now_s * 1000),
-                only=only,
+                now_s=now_s,
                 split_models=split_models,
             )
 
     def close(self) -> None:
         """Close what the front door opened itself. Idempotent."""
         self.knowledge.close()
-
-    def restore(self, session_id: str, to: Path) -> RestoreReply:
-        """Write a session's files into a folder as Claude Code wrote them. Nothing is overwritten.
-
-        Raises:
-            EngineError: The id fits no session or several, nothing is left of it, or the folder cannot be written.
-        """
-        with self._readers.connection() as connection:
-            number = scope.session_number(connection, session_id)
-            found = reading.sessions_by_id(connection, [number])[number].session_id
-            return self._keeper.restore(connection, number, found, to)
-
-    # Keeping ---------------------------------------------------------------------------------------------------
-
-    def look_also(self, findings: Callable[[], Sequence[Finding]]) -> None:
-        """Let the doctor tell what this room cannot see: the desktop reports its hotkey and its tray.
-
-        Args:
-            findings: Called at each examination, on the thread that asks.
-        """
-        self._outside.append(findings)
-
-    def doctor(
-        self,
-        *,
-        fix: bool = False,
-        deep: bool = False,
-        only: Collection[str] | None = None,
-        work: Work | None = None,
-    ) -> DoctorReply:
-        """Look at everything, and with `fix` mend what can be mended. Answers even when the database is damaged.
-
-        Args:
-            fix: Mend.
-            deep: Verify the whole archive instead of a sample.
-            only: Mend only the findings with these ids; None mends all.
-            work: Progress and cancelling.
-
-        Raises:
-            EngineError: There is no engine to mend with, no check has such an id, or it was cancelled.
-        """
-        work = work or Work(no_progress, threading.Event())
-        return self._keeper.doctor(
-            fix=fix,
-            deep=deep,
-            knowledge=self._vault_problems if self.knowledge.exists() else None,
-            progress=work.progress,
-            cancelled=work.cancelled,
-            only=only,
-            outside=[each for findings in self._outside for each in findings()],
-        )
-
-    def backup(self) -> BackupReply:
-        """Copy the index now, whatever is being written to it.
-
-        Raises:
-            EngineError: There is no engine, or the copy cannot be made.
-        """
-        return self._keeper.back_up()
-
-    def _vault_problems(self) -> tuple[str, ...]:
-        return vault_problems(self.knowledge.check())
-
-    # Taking out ------------------------------------------------------------------------------------------------
-
-    def prune(
-        self,
-        *,
-        older_than_days: int,
-        project: str | None = None,
-        archive: bool = False,
-        include_only_copies: bool = False,
-        dry_run: bool = True,
-        caller: Caller = _NO_CALLER,
-        work: Work | None = None,
-    ) -> PruneReply:
-        """Say what of the history would go, or take it out: whole sessions in which nothing was said for so long.
-
-        Args:
-            older_than_days: At least 1.
-            project: Part of the working directory's path.
-            archive: The archived copies too.
-            include_only_copies: Also sessions that exist nowhere else afterwards.
-            dry_run: Change nothing.
-            caller: Whose `.` a project may be.
-            work: Progress and cancelling.
-
-        Raises:
-            EngineError: There is no engine to write with, the disk refused, or it was cancelled.
-        """
-        with self._readers.connection() as connection:
-            folders, _ = scope.project_folders(connection, project, caller)
-        request = PruneRequest(older_than_days, folders, archive, include_only_copies)
-        work = work or Work(no_progress, threading.Event())
-        return self._keeper.prune(request, dry_run=dry_run, progress=work.progress, cancelled=work.cancelled)
-
-    def forget(self, session_id: str) -> ForgetReply:
-        """Take one session out of index, archive and backups, for ever. Claude Code's own file is not touched.
-
-        Raises:
-            EngineError: The id fits no session or several, or there is no engine to write with.
-        """
-        with self._readers.connection() as connection:
-            number = scope.session_number(connection, session_id)
-            found = reading.sessions_by_id(connection, [number])[number].session_id
-        return self._keeper.forget(number, found)
 
     # The engine ------------------------------------------------------------------------------------------------
 
@@ -524,10 +355,7 @@ class EngineApi:
 
     def asking_session(self, method: str, arguments: Mapping[str, Any], caller: Caller) -> str | None:
         """Return the session a call comes from; the environment's word where no transcript holds the call yet."""
-        here = scope.repository_here(caller)
-        if here is None or not self._paths.database.exists():
+        if not self._paths.database.exists():
             return caller.session_id
         with self._readers.connection() as connection:
-            places = files.newest_transcripts(connection, store_filters.folders_below(connection, here), 8)
-            session = current_session(places, method, arguments, caller.session_id)
-            return next((each.session_id for each in places if each.session == session), caller.session_id)
+            return asking_session(connection, method, arguments, caller)

@@ -57,7 +57,6 @@ def doctor(
     fix: bool,
     step: Step,
     only: Collection[str] | None = None,
-    outside: Sequence[Finding] = (),
 ) -> DoctorReply:
     """Return what was found, and what was mended.
 
@@ -66,7 +65,6 @@ def doctor(
         fix: Mend what can be mended.
         step: Told how far it is.
         only: Ids of the findings that are mended; None mends all. Every check is run all the same.
-        outside: What others found that this room cannot look at (hotkey, tray).
 
     Raises:
         InvalidArgument: No check has such an id.
@@ -82,7 +80,7 @@ def doctor(
     if fix:
         chosen = [each for each in found if only is None or each[0].id in only]
         note = _mend(checkup, chosen, findings, step)
-    listed = sorted((*findings.values(), *outside), key=lambda each: _WORST_FIRST.index(each.severity))
+    listed = sorted(findings.values(), key=lambda each: _WORST_FIRST.index(each.severity))
     wrong = [each for each in listed if each.severity in ("error", "warning") and not each.fixed]
     if note is None and not fix and any(each.fix for each in wrong):
         note = "fix=true mends what has a fix; a copy of the index is made before it is changed."

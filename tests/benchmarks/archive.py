@@ -115,9 +115,9 @@ def prune_half(home: Path, projects: Path) -> tuple[int, int, int, float]:
     engine.start(watch=False)
     try:
         before = engine.api.status().database_bytes
-        promised = engine.api.prune(older_than_days=days, include_only_copies=True).bytes_freed
+        promised = engine.api.keeping.prune(older_than_days=days, include_only_copies=True).bytes_freed
         began = time.monotonic()
-        freed = engine.api.prune(older_than_days=days, include_only_copies=True, dry_run=False).bytes_freed
+        freed = engine.api.keeping.prune(older_than_days=days, include_only_copies=True, dry_run=False).bytes_freed
         return before, promised, freed, time.monotonic() - began
     finally:
         engine.stop()

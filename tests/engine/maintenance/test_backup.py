@@ -62,7 +62,7 @@ def test_without_an_engine_no_copy_is_made(history: History) -> None:
     with history.engine():
         pass
     with open_reader(history.paths, SETTINGS, history.clock) as api, pytest.raises(EngineNotRunning):
-        api.backup()
+        api.keeping.backup()
 
 
 def test_the_last_copies_are_kept(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 from engine.archive.places import Stored, place_of
 from engine.core.clock import SystemClock
 from engine.core.errors import Cancelled, EngineNotRunning, InvalidArgument
-from engine.core.models import Finding
 from engine.core.settings import Settings
 from engine.maintenance.doctor import CHECKS
 from engine.service import Engine, open_reader
@@ -82,7 +81,7 @@ def test_words_that_are_missing_are_made_anew_after_a_backup(history: History) -
         reply = engine.api.call("doctor", {"fix": True})
         words = next(each for each in reply["findings"] if each["id"] == "words")
 
-        assert words["fixed"]
+        assert words["fixed"], words
         assert "is kept as index-" in reply["note"]
         assert len(list((history.paths.data / "backups").glob("index-*-fix.db"))) == 1
         assert examined(engine)["words"]["severity"] == "ok"
@@ -109,7 +108,7 @@ def test_one_finding_can_be_mended_while_another_stays(history: History) -> None
 
 def test_a_finding_that_no_check_makes_is_refused_with_those_there_are(history: History) -> None:
     with history.engine() as engine, pytest.raises(InvalidArgument, match=r"no check 'hotkey'.*permissions"):
-        engine.api.doctor(fix=True, only=["hotkey"])
+        engine.api.keeping.doctor(fix=True, only=["hotkey"])
 
 
 def test_two_backups_are_kept(history: History) -> None:
@@ -238,16 +237,6 @@ def test_secrets_never_enter_an_index_that_replaces_them(history: History) -> No
         assert examined(engine)["secrets"]["severity"] == "ok"
 
 
-def test_findings_of_the_desktop_are_told_with_the_others(history: History) -> None:
-    hotkey = Finding(id="hotkey", title="Hotkey", severity="warning", found="It is taken.", means="Choose another.")
-    with history.engine() as engine:
-        engine.api.look_also(lambda: (hotkey,))
-        reply = engine.api.doctor()
-
-    assert hotkey in reply.findings
-    assert not reply.ok
-
-
 def test_mending_can_be_cancelled(history: History) -> None:
     write_history(history)
     cancelled = threading.Event()
@@ -261,9 +250,9 @@ def test_without_an_engine_the_doctor_looks_but_does_not_mend(history: History) 
     with history.engine():
         pass
     with open_reader(history.paths, SETTINGS, history.clock) as api:
-        assert api.doctor().ok
+        assert api.keeping.doctor().ok
         with pytest.raises(EngineNotRunning):
-            api.doctor(fix=True)
+            api.keeping.doctor(fix=True)
 
 
 # The bad day ---------------------------------------------------------------------------------------------------------
@@ -316,7 +305,7 @@ def test_a_database_with_random_damage_is_told_and_made_anew_with_every_session(
     overwrite_pages(paths.database, seed)
     size = paths.database.stat().st_size
     with open_reader(paths, SETTINGS, original.clock) as api:
-        findings = {each.id: each for each in api.doctor().findings}
+        findings = {each.id: each for each in api.keeping.doctor().findings}
     assert findings["database"].severity == "error"
     assert "everything is in them" in findings["database"].means
 
@@ -360,7 +349,7 @@ def test_a_running_engine_replaces_its_damaged_database_and_reads_on(history: Hi
         history.sql("PRAGMA wal_checkpoint(TRUNCATE)")
         overwrite_pages(history.paths.database, 1, live=True)
 
-        findings = {each.id: each for each in engine.api.doctor(fix=True).findings}
+        findings = {each.id: each for each in engine.api.keeping.doctor(fix=True).findings}
 
         assert findings["database"].fixed
         wait_for(lambda: found(engine, "quince") == {session_id(1)})

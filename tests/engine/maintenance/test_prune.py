@@ -253,7 +253,7 @@ def test_vectors_go_with_their_chunks_and_give_their_space_back(history: History
             "SELECT count(*) FROM embedded e LEFT JOIN chunks c ON c.id = e.chunk_id WHERE c.id IS NULL"
         ) == [(0,)]
         assert history.paths.database.stat().st_size < 0.65 * before
-        assert {each.id: each.severity for each in engine.api.doctor().findings}["vectors"] == "ok"
+        assert {each.id: each.severity for each in engine.api.keeping.doctor().findings}["vectors"] == "ok"
 
 
 def answers(engine: object, words: list[str]) -> list[tuple[str, float]]:

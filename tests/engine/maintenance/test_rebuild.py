@@ -111,7 +111,7 @@ def test_restore_gives_every_byte_back(history: History, tmp_path: Path, *, gone
             remove_all(history)
             engine.run_once()
         for number in (1, 2, 3):
-            reply = engine.api.restore(session_id(number), tmp_path / "back")
+            reply = engine.api.keeping.restore(session_id(number), tmp_path / "back")
             assert {each.source for each in reply.files} == {"archive" if gone else "transcript"}
 
     back = {
@@ -125,9 +125,9 @@ def test_restore_gives_every_byte_back(history: History, tmp_path: Path, *, gone
 def test_restore_overwrites_nothing(history: History, tmp_path: Path) -> None:
     write_history(history)
     with history.engine() as engine:
-        engine.api.restore(session_id(2), tmp_path)
+        engine.api.keeping.restore(session_id(2), tmp_path)
         with pytest.raises(StorageFailure, match="exists"):
-            engine.api.restore(session_id(2), tmp_path)
+            engine.api.keeping.restore(session_id(2), tmp_path)
 
 
 def test_restore_of_what_is_nowhere_says_so(history: History, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_restore_of_what_is_nowhere_says_so(history: History, tmp_path: Path) ->
             file.unlink()
         engine.run_once()
         with pytest.raises(NotFound, match="not archived"):
-            engine.api.restore(session_id(2), tmp_path)
+            engine.api.keeping.restore(session_id(2), tmp_path)
 
 
 def test_export_works_from_the_archive(history: History) -> None:
