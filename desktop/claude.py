@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from desktop.claude_trial import try_server
 from engine.core.clock import SystemClock
 from engine.integrations.claude_code import ClaudeCode
 from engine.integrations.launch import server_command, this_installation
@@ -14,9 +15,13 @@ from engine.integrations.launch import server_command, this_installation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from desktop.claude_trial import Trial
     from engine.core.paths import Paths
     from engine.integrations.claude_code import Outcome
     from engine.integrations.registration import Connection
+
+LONG_DAYS: int = 365
+"""From here on nothing longer is offered."""
 
 TEN_YEARS: int = 3650
 """What is offered in place of Claude Code's 30 days, in days: no disk of today notices it for text."""
@@ -71,6 +76,15 @@ class Claude:
             ConfigurationRefused: As in `connect`.
         """
         return self._code().keep_transcripts(TEN_YEARS)
+
+    def test(self) -> Trial:
+        """Start what is registered, as Claude Code does, and ask it.
+
+        Raises:
+            TrialFailed: It does not answer.
+            ConfigurationRefused: As in `connection`.
+        """
+        return try_server(self.connection().server, self.paths.data)
 
     def _code(self) -> ClaudeCode:
         return (self.make or claude_code)(self.paths)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from desktop import format as shown
 from desktop import words
+from desktop.claude import LONG_DAYS
 from desktop.errors import log_bug, trouble_of
 from desktop.widgets import PlainWindow, button, heading, label, set_kind
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QShowEvent
 
+    from desktop.claude_trial import Trial
     from desktop.services import Services
     from engine.integrations.claude_code import Outcome
     from engine.integrations.registration import Connection
@@ -34,11 +36,13 @@ class ClaudePanel(QWidget):
         self.said = label(kind="muted", wrap=True)
         self.connect_button = button(words.claude.CONNECT, lambda: self._do(services.claude.connect), "primary")
         self.disconnect_button = button(words.claude.DISCONNECT, lambda: self._do(services.claude.disconnect))
+        self.test_button = button(words.claude.TEST, self._test)
         self.allow = button(words.claude.ALLOW_READS, lambda: self._do(services.claude.allow_reading))
         self.keep = button(words.claude.KEEP_LONG, lambda: self._do(services.claude.keep_transcripts))
         row = QHBoxLayout()
         row.addWidget(self.connect_button)
         row.addWidget(self.disconnect_button)
+        row.addWidget(self.test_button)
         row.addStretch(1)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
@@ -54,8 +58,12 @@ class ClaudePanel(QWidget):
             line.addStretch(1)
             box.addLayout(line)
         box.addWidget(self.said)
-        for each in (self.connect_button, self.disconnect_button, self.allow, self.keep, self.detail, self.said):
+        for each in (*self._buttons, self.detail, self.said):
             each.hide()
+
+    @property
+    def _buttons(self) -> tuple[QPushButton, ...]:
+        return (self.connect_button, self.disconnect_button, self.test_button, self.allow, self.keep)
 
     def look(self) -> None:
         """Read what is registered."""
@@ -72,7 +80,11 @@ class ClaudePanel(QWidget):
         self.state.setText(words.claude.STATES[state])
         set_kind(self.state, "good" if state == "connected" else "bad" if state == "unreadable" else "")
         lines = [each.problem or "" for each in connection.registrations]
-        lines += [shown.one_line(each.command or "", 200) for each in connection.registrations if state == "other_path"]
+        if not self._short or state == "other_path":
+            commands = dict.fromkeys(
+                shown.one_line(each.command, 200) for each in connection.registrations if each.command
+            )
+            lines += [words.claude.starts(each) for each in commands]
         days = min((each.retention_days for each in connection.registrations), default=30)
         if not self._short and state != "unreadable":
             lines.append(words.claude.kept_days(days))
@@ -84,15 +96,25 @@ class ClaudePanel(QWidget):
         self.connect_button.setText(words.claude.RECONNECT if state == "other_path" else words.claude.CONNECT)
         self.connect_button.setVisible(state in {"not_connected", "other_path"})
         self.disconnect_button.setVisible(state == "connected" and not self._short)
+        self.test_button.setVisible(state == "connected" and not self._short)
         is_connected = state == "connected"
         self.allow.setVisible(is_connected and not any(each.allowed for each in connection.registrations))
-        self.keep.setVisible(is_connected and days < 365)
+        self.keep.setVisible(is_connected and days < LONG_DAYS)
         self._services.pulse.connection_known(state)
 
     def _do(self, change: Callable[[], Outcome]) -> None:
-        for each in (self.connect_button, self.disconnect_button, self.allow, self.keep):
-            each.setEnabled(False)
+        self._disable()
         self._services.tasks.run(lambda _: change(), self._done, self._failed)
+
+    def _test(self) -> None:
+        self._disable()
+        self._say(words.claude.TESTING, "muted")
+        claude = self._services.claude
+        self._services.tasks.run(lambda _: claude.test(), self._tested, self._failed)
+
+    def _tested(self, trial: Trial) -> None:
+        self._enable()
+        self._say(words.claude.trial(trial.tools, trial.took_s), "good")
 
     def _done(self, outcome: Outcome) -> None:
         self._enable()
@@ -106,8 +128,12 @@ class ClaudePanel(QWidget):
         trouble = trouble_of(error)
         self._say(f"{trouble.title}. {trouble.text}", "bad")
 
+    def _disable(self) -> None:
+        for each in self._buttons:
+            each.setEnabled(False)
+
     def _enable(self) -> None:
-        for each in (self.connect_button, self.disconnect_button, self.allow, self.keep):
+        for each in self._buttons:
             each.setEnabled(True)
 
     def _say(self, text: str, kind: str) -> None:

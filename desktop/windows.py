@@ -142,6 +142,6 @@ class Windows:
 def _not_there_yet() -> QWidget:
     box = QMessageBox()
     box.setWindowTitle(words.shared.APP)
-    box.setText(words.shared.NOT_THERE_YET)
+    box.setText(words.trouble.NOT_THERE_YET)
     box.setModal(False)
     return box

@@ -33,6 +33,8 @@ class DoctorWindow(PlainWindow):
         self._stop: threading.Event | None = None
         self._is_mending = False
         self.findings: tuple[Finding, ...] = ()
+        self._asked_about: tuple[Finding, ...] = ()
+        """What the question is about: one finding, or everything that can be mended."""
         self.rows: list[FindingRow] = []
         self.verdict = heading("", services.theme.font(1.25, bold=True))
         self.verdict.setWordWrap(True)
@@ -43,7 +45,7 @@ class DoctorWindow(PlainWindow):
         self.bar.setFixedHeight(6)
         self.cancel = button(words.shared.CANCEL, self._cancel)
         self.again = button(words.doctor.AGAIN, self.look)
-        self.fix_all = button(words.doctor.FIX_ALL, self._ask, "primary")
+        self.fix_all = button(words.doctor.FIX_ALL, self._ask_all, "primary")
         self.question = self._question()
         self._inside = QWidget()
         self._inside.setAccessibleName(words.doctor.FINDINGS)
@@ -97,28 +99,28 @@ class DoctorWindow(PlainWindow):
 
     def look(self) -> None:
         """Run every check and change nothing."""
-        self._run(fix=False)
+        self._run({"fix": False})
 
     def mend(self) -> None:
-        """Mend what can be mended: the question was answered."""
-        self._run(fix=True)
+        """Mend what the question was about: it was answered."""
+        self._run({"fix": True, "only": [each.id for each in self._asked_about]})
 
-    def _run(self, *, fix: bool) -> None:
+    def _run(self, asked: dict[str, Any]) -> None:
         history = self._history
         if history is None or self.is_working:
             return
         tasks = self._services.tasks
         # Its own event: a task that was taken back does not say what became of it, and here that matters.
         self._stop = stop = threading.Event()
-        self._is_mending = fix
-        self._working(words.doctor.MENDING if fix else words.doctor.LOOKING)
+        self._is_mending = bool(asked["fix"])
+        self._working(words.doctor.MENDING if self._is_mending else words.doctor.LOOKING)
         outside = outside_findings(self._services.hotkey.problem, has_tray=QSystemTrayIcon.isSystemTrayAvailable())
 
         def ask(_taken_back: threading.Event) -> dict[str, Any]:
             def told(done: int, total: int | None, what: str) -> None:
                 tasks.later(lambda: self._progressed(done, total, what, stop))
 
-            return history.call("doctor", {"fix": fix}, progress=told, cancelled=stop)
+            return history.call("doctor", asked, progress=told, cancelled=stop)
 
         tasks.run(ask, lambda reply: self._found(reply, outside), lambda error: self._failed(error, history))
 
@@ -198,7 +200,9 @@ class DoctorWindow(PlainWindow):
             widget = item.widget()
             if widget is not None:
                 widget.deleteLater()
-        self.rows = [FindingRow(each, self._services.theme, self._ask) for each in self.findings]
+        self.rows = [
+            FindingRow(each, self._services.theme, lambda each=each: self._ask((each,))) for each in self.findings
+        ]
         for number, row in enumerate(self.rows):
             if number:
                 self._list.addWidget(line())
@@ -223,15 +227,20 @@ class DoctorWindow(PlainWindow):
         box.setContentsMargins(16, 12, 16, 12)
         box.addWidget(heading(words.doctor.ASK, self._services.theme.font(1.0, bold=True)))
         box.addWidget(self.question_text)
-        box.addWidget(label(words.doctor.TOGETHER, "faint", wrap=True))
+        box.addWidget(label(words.doctor.COPIED_FIRST, "faint", wrap=True))
         box.addLayout(row)
         return made
 
-    def _ask(self) -> None:
-        fixes = [words.doctor.will_be_done(each.title, each.fix or "") for each in self.findings if can_be_fixed(each)]
+    def _ask_all(self) -> None:
+        self._ask(tuple(each for each in self.findings if can_be_fixed(each)))
+
+    def _ask(self, about: tuple[Finding, ...]) -> None:
+        self._asked_about = about
+        fixes = [words.doctor.will_be_done(each.title, each.fix or "") for each in about]
         self.question_text.setText("\n".join(shown.plain(each) for each in fixes))
         self.question.show()
+        self.fix_all.hide()
         self.fix_now.setFocus()
 
     def _dismiss(self) -> None:
-        self.question.hide()
+        self._faces(is_working=False)

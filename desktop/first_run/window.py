@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
@@ -12,6 +14,7 @@ from desktop import words
 from desktop.claude_panel import ClaudePanel
 from desktop.errors import log_bug, trouble_of
 from desktop.resources import drawn
+from desktop.transcript_files import counted_roots
 from desktop.widgets import PlainWindow, button, card, heading, label
 
 if TYPE_CHECKING:
@@ -105,13 +108,20 @@ class FirstRunWindow(PlainWindow):
     def _count(self) -> None:
         history = self._history
         if history is not None:
-            self._lane.run(lambda _: history.coverage(by="day", limit=500), self._counted, log_bug)
+            settings = self._services.host.settings
 
-    def _counted(self, coverage: Coverage) -> None:
+            def count(_cancelled: object) -> tuple[Coverage, int]:
+                roots = counted_roots(settings, os.environ, Path.home())
+                return history.coverage(by="day", limit=500), sum(root.transcripts > 0 for root in roots)
+
+            self._lane.run(count, self._counted, log_bug)
+
+    def _counted(self, counted: tuple[Coverage, int]) -> None:
+        coverage, roots = counted
         days = [date.fromisoformat(row.day) for row in coverage.by or () if row.day]
         span = (max(days) - min(days)).days + 1 if days else 0
         nothing = not coverage.files.seen
-        self.found.setText(words.first_run.NONE if nothing else words.first_run.found(coverage.sessions, span, 1))
+        self.found.setText(words.first_run.NONE if nothing else words.first_run.found(coverage.sessions, span, roots))
         self.sample.setVisible(nothing)
 
     def _autostart(self, wanted: bool) -> None:  # noqa: FBT001 - a slot

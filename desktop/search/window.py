@@ -320,15 +320,10 @@ class SearchWindow(FloatingWindow):
             return False
         if action.name == "nth":
             return self.deeds.open_nth(key.value - Qt.Key.Key_1.value)
-        if action.name == "up" and key == Qt.Key.Key_P and not self._can_go_up and not event.isAutoRepeat():
-            # The one key to which desktop.md gives two meanings: up while typing, else the preview.
-            return self.deeds.run("preview")
+        if action.name == "up" and key == Qt.Key.Key_P and not self.bar.field.text():
+            # The one key to which desktop.md gives two meanings: up while something is typed, else the preview.
+            return event.isAutoRepeat() or self.deeds.run("preview")
         return self.deeds.run(action.name)
-
-    @property
-    def _can_go_up(self) -> bool:
-        above = self.model.next_selectable(self.list.currentIndex().row() - 1, -1)
-        return bool(self.bar.field.text()) and above is not None
 
     def _focus_back(self) -> None:
         (self.session.view if self.in_session else self.bar.field).setFocus()

@@ -14,6 +14,7 @@ from desktop import words
 from desktop.claude_panel import ClaudePanel
 from desktop.errors import log_bug, trouble_of
 from desktop.settings.data_page import DataPage
+from desktop.settings.history_page import Keeping, RootsList
 from desktop.settings.hotkey_row import HotkeyRow
 from desktop.settings.rows import SettingRow
 from desktop.widgets import PlainWindow, button, heading, label, line, scrolled
@@ -44,7 +45,7 @@ class Page:
 
 PAGES: Final = (
     Page(words.settings.PAGE_GENERAL, ("hotkey", "autostart", "theme", "time_zone")),
-    Page(words.settings.PAGE_HISTORY, ("transcripts.roots", "transcripts.exclude_projects", "archive.enabled")),
+    Page(words.settings.PAGE_HISTORY, ("transcripts.roots", "archive.enabled")),
     Page(words.settings.PAGE_SEARCH, ("search.semantic_wait_s",)),
     Page(
         words.settings.PAGE_EMBEDDING,
@@ -52,7 +53,7 @@ PAGES: Final = (
          "embedding.model"),
     ),
     Page(words.settings.PAGE_CLAUDE),
-    Page(words.settings.PAGE_PRIVACY, ("privacy.redact", "privacy.projects_apart")),
+    Page(words.settings.PAGE_PRIVACY, ("privacy.redact", "transcripts.exclude_projects", "privacy.projects_apart")),
     Page(words.settings.PAGE_DATA, ("usage.prices",)),
 )  # fmt: skip
 
@@ -74,6 +75,7 @@ class SettingsWindow(PlainWindow):
         self.list.setAccessibleName(words.settings.TITLE)
         self.pages = QStackedWidget()
         self.data_page = DataPage(services)
+        self.roots, self.keeping = RootsList(services), Keeping(services)
         for page in PAGES:
             item = QListWidgetItem(page.title)
             item.setSizeHint(QSize(0, ROW))
@@ -99,6 +101,7 @@ class SettingsWindow(PlainWindow):
         """Ask this engine from now on."""
         self._history = history
         self.data_page.attach(history)
+        self.keeping.attach(history)
         self.restart.setEnabled(history is not None)
 
     def _banner(self) -> tuple[QFrame, QWidget]:
@@ -121,8 +124,10 @@ class SettingsWindow(PlainWindow):
         parts: list[QWidget] = [self._row(setting_of(key)) for key in page.keys]
         if page.title == words.settings.PAGE_CLAUDE:
             parts.append(ClaudePanel(self._services))
+        if page.title == words.settings.PAGE_HISTORY:
+            parts = [self.roots, *parts, self.keeping]
         if page.title == words.settings.PAGE_DATA:
-            parts.append(self.data_page)
+            parts.insert(0, self.data_page)
         for number, part in enumerate(parts):
             if number:
                 box.addWidget(line())

@@ -23,7 +23,25 @@ RECONNECT: Final = "Connect to this one"
 DISCONNECT: Final = "Disconnect"
 ALLOW_READS: Final = "Let Claude Code use the reading tools without asking each time"
 KEEP_LONG: Final = "Let Claude Code keep its transcripts for ten years"
+TEST: Final = "Test"
+TESTING: Final = "Starting what Claude Code starts…"
+TRIAL_FAILED: Final = "The test failed"
+NO_ANSWER: Final = "What Claude Code starts gave no answer."
+ENGINE_REFUSED: Final = "What Claude Code starts works, but the engine did not answer."
+NO_ANSWER_HINT: Final = "Run doctor; if that finds nothing, connect again."
 ALLOWED: Final = "Claude Code may use the reading tools without asking."
+
+
+def starts(command: str) -> str:
+    return f"It starts {command}"
+
+
+def trial(tools: int, seconds: float) -> str:
+    return f"It works: {number_of(tools, 'tool', 'tools')}, answered in {seconds:.1f} s."
+
+
+def not_started(command: str, why: str) -> str:
+    return f"{command}: {why}."
 
 
 def kept_days(days: int) -> str:

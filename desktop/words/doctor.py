@@ -18,9 +18,7 @@ FIX: Final = "Fix"
 FIX_ALL: Final = "Fix all…"
 FIX_NOW: Final = "Fix now"
 ASK: Final = "This will be done"
-TOGETHER: Final = (
-    "The doctor mends everything it can in one go, in an order that is safe. The index is copied before it is changed."
-)
+COPIED_FIRST: Final = "The index is copied before it is changed."
 FINDINGS: Final = "Findings"
 PROGRESS: Final = "Progress of the doctor"
 FIXED: Final = "Mended"

@@ -49,17 +49,26 @@ FOLDER_SETTINGS: Final = "Settings"
 FOLDER_LOG: Final = "Log"
 REBUILD: Final = "Rebuild the index"
 REBUILD_HELP: Final = "Rebuilding reads every transcript again. The archive and Knowledge are not touched by it."
-BACKUP: Final = "Back up…"
+BACKUP: Final = "Back up the index now"
 DELETE_ALL: Final = "Delete everything…"
 DELETE_HELP: Final = (
-    "Deletes the index, the archive, Knowledge, the settings and the log from this machine, and ends Backscroll. "
-    "Claude Code's own transcripts stay. Disconnect Claude Code first."
+    "Disconnects Claude Code and takes Backscroll out of the login, then deletes the index, the archive, Knowledge, "
+    "the settings and the log from this machine, and ends Backscroll. Claude Code's own transcripts stay."
 )
 DELETE_TITLE: Final = "Delete everything Backscroll has?"
 DELETE_SURE: Final = (
-    "Sessions that Claude Code has already deleted, and decisions kept in Knowledge, exist nowhere else. This cannot "
-    "be undone."
+    "Claude Code is disconnected first. Sessions that Claude Code has already deleted, and decisions kept in "
+    "Knowledge, exist nowhere else. This cannot be undone."
 )
+DISCONNECTING: Final = "Disconnecting Claude Code…"
+NOT_DELETED: Final = "Nothing was deleted: Claude Code could not be disconnected."
+DELETED: Final = "Everything is deleted"
+DELETED_REST: Final = "Backscroll ends now. What is left is the program itself."
+DISCONNECTED: Final = "Claude Code is disconnected."
+WAS_NOT_CONNECTED: Final = "Claude Code was not connected."
+ROOTS: Final = "Where transcripts are read"
+COUNTING: Final = "Counting…"
+NO_ROOTS: Final = "No folder of transcripts was found yet."
 
 
 def hotkey_stays(keys: str) -> str:
@@ -68,6 +77,22 @@ def hotkey_stays(keys: str) -> str:
 
 def not_written(why: str) -> str:
     return f"Not saved: {why}"
+
+
+def backed_up(file: str, size: str) -> str:
+    return f"Copied to {file} ({size})."
+
+
+def left_over(folders: str) -> str:
+    return f"These could not be deleted: {folders}"
+
+
+def transcripts(number: int) -> str:
+    return number_of(number, "transcript", "transcripts")
+
+
+def archive_holds(size: str) -> str:
+    return f"The archive holds {size}."
 
 
 def queued(number: int) -> str:

@@ -15,7 +15,6 @@ NO_PROJECT: Final = "no project"
 TRY_SAMPLE: Final = "Try the sample history"
 BACK: Final = "‹ Back"
 EXPORTED: Final = "Exported"
-NOT_THERE_YET: Final = "This is not there yet in this version."
 MARKS: Final = {"ok": "✓", "info": "i", "warning": "!", "error": "✗", "fixed": "✓"}
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from desktop.opener import SystemOpener, terminal_commands
-from desktop.transcript_files import roots_of, transcript_of
+from desktop.transcript_files import counted_roots, roots_of, transcript_of
 from engine.core.settings import RootSetting, Settings
 
 if TYPE_CHECKING:
@@ -57,3 +57,19 @@ def test_a_transcript_is_found_below_every_root(tmp_path: Path) -> None:
     assert transcript_of(session, roots) == folder / f"{session}.jsonl"
     assert transcript_of("../../etc/passwd", roots) is None
     assert transcript_of("*", roots) is None
+
+
+def test_transcripts_are_counted_below_each_root_that_exists(tmp_path: Path) -> None:
+    own, other = tmp_path / ".claude" / "projects" / "-home-you", tmp_path / "other" / "-home-you"
+    for folder, number in ((own, 3), (other, 1)):
+        folder.mkdir(parents=True)
+        for each in range(number):
+            (folder / f"{each:08d}-f72e-5bf5-a1c8-eaa152229fda.jsonl").touch()
+    (own / "notes.txt").touch()
+    settings = Settings(
+        transcripts_roots=(RootSetting(str(tmp_path / "other"), "other"), RootSetting(str(tmp_path / "gone"), "gone"))
+    )
+
+    counted = counted_roots(settings, {}, tmp_path)
+
+    assert [(each.path, each.transcripts) for each in counted] == [(own.parent, 3), (other.parent, 1)]

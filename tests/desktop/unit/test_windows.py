@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QSpinBox
 
+from desktop import words
 from desktop.about import AboutWindow
 from desktop.bridge import Bridge
 from desktop.claude import Claude
@@ -28,7 +29,7 @@ from desktop.windows import MAKERS, Windows
 from engine.core.clock import FixedClock
 from engine.core.errors import ConfigurationRefused
 from engine.core.models import Notice
-from engine.core.settings import load_settings
+from engine.core.settings import RootSetting, Settings, load_settings
 from engine.integrations.claude_code import ClaudeCode
 from engine.integrations.launch import ServerCommand
 from tests.desktop.fakes import FakeAutostart, FakeHistory, FakeHotkey, FakeOpener, Moment, status
@@ -188,9 +189,29 @@ class TestSettings:
         (data / "index.db").touch()
         window.data_page.delete.click()
         assert data.exists()
+        world.services.claude.connect()
+        world.autostart.enabled = True
         window.data_page.delete_everything()
-        qtbot.waitUntil(lambda: world.opened == ["quit"])
+        qtbot.waitUntil(lambda: window.data_page.farewell is not None)
+        farewell = window.data_page.farewell
+        assert farewell is not None
+        assert words.settings.DISCONNECTED in farewell.informativeText()
+        assert world.services.claude.connection().state == "not_connected"
+        assert not world.autostart.enabled
         assert not data.exists()
+        farewell.accept()
+        assert world.opened == ["quit"]
+
+    def test_nothing_is_deleted_where_claude_code_cannot_be_disconnected(
+        self, window: SettingsWindow, world: World, qtbot: QtBot, tmp_path: Path
+    ) -> None:
+        (tmp_path / "claude" / ".claude.json").write_text("{", encoding="utf-8")
+        window.data_page.delete_everything()
+        qtbot.waitUntil(lambda: words.settings.NOT_DELETED in window.data_page.said.text())
+        assert "cannot be parsed" in window.data_page.said.text()
+        assert window.data_page.delete.isEnabled()
+        assert world.services.paths.data.exists()
+        assert world.opened == []
 
     def test_the_settings_file_is_opened_for_what_has_no_editor(self, window: SettingsWindow, world: World) -> None:
         window._open_file()
@@ -299,6 +320,22 @@ class TestFirstRun:
         qtbot.waitUntil(lambda: card.found.text() == "8 sessions over 10 days")
         assert card.keys.text() == "Ctrl+Shift+Space"
         assert card.sample.isHidden()
+
+    def test_every_place_that_holds_transcripts_is_counted(
+        self, world: World, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+        for folder in ("claude/projects/-a", "laptop/-b", "empty/-c"):
+            (tmp_path / folder).mkdir(parents=True)
+        for folder in ("claude/projects/-a", "laptop/-b"):
+            (tmp_path / folder / "0cb9f897-f72e-5bf5-a1c8-eaa152229fda.jsonl").touch()
+        world.services.host.settings = Settings(
+            transcripts_roots=(RootSetting(str(tmp_path / "laptop"), "l"), RootSetting(str(tmp_path / "empty"), "e"))
+        )
+        card = FirstRunWindow(world.services)
+        qtbot.addWidget(card)
+        card.attach(FakeHistory.small())
+        qtbot.waitUntil(lambda: card.found.text() == "8 sessions over 10 days in 2 places")
 
     def test_it_is_shown_once_and_leads_to_the_search(self, card: FirstRunWindow, world: World) -> None:
         card.go.click()

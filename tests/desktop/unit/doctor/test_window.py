@@ -95,18 +95,28 @@ def test_progress_is_told_while_it_looks(window: DoctorWindow, fake: FakeHistory
     assert not window.again.isVisible()
 
 
-def test_mending_asks_once_and_says_everything_it_will_do(
-    looked: DoctorWindow, fake: FakeHistory, qtbot: QtBot
-) -> None:
+def test_one_finding_is_mended_alone(looked: DoctorWindow, fake: FakeHistory, qtbot: QtBot) -> None:
     row = next(row for row in looked.rows if row.finding.id == "unread")
     assert row.fix is not None
     QTest.mouseClick(row.fix, Qt.MouseButton.LeftButton)
+    assert "read them now" in looked.question_text.text()
+    assert "build the index anew" not in looked.question_text.text()
+    assert not looked.fix_all.isVisible()
+    QTest.mouseClick(looked.fix_now, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: calls(fake)[1:] == [{"fix": True, "only": ["unread"]}])
+    qtbot.waitUntil(lambda: not looked.is_working)
+
+
+def test_mending_asks_once_and_says_everything_it_will_do(
+    looked: DoctorWindow, fake: FakeHistory, qtbot: QtBot
+) -> None:
+    QTest.mouseClick(looked.fix_all, Qt.MouseButton.LeftButton)
     assert "build the index anew" in looked.question_text.text()
     assert "read them now" in looked.question_text.text()
     assert calls(fake) == [{"fix": False}]
     QTest.mouseClick(looked.fix_now, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: any(each.fixed for each in looked.findings))
-    assert calls(fake) == [{"fix": False}, {"fix": True}]
+    assert calls(fake) == [{"fix": False}, {"fix": True, "only": ["database", "unread"]}]
     assert not looked.question.isVisible()
     assert "index-2026-03-12-fix.db" in looked.detail.text()
     assert looked.verdict.text() == words.doctor.found(1)
@@ -116,6 +126,7 @@ def test_the_question_can_be_declined(looked: DoctorWindow, fake: FakeHistory) -
     QTest.mouseClick(looked.fix_all, Qt.MouseButton.LeftButton)
     QTest.mouseClick(looked.keep, Qt.MouseButton.LeftButton)
     assert not looked.question.isVisible()
+    assert looked.fix_all.isVisible()
     assert calls(fake) == [{"fix": False}]
 
 

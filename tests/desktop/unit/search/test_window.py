@@ -294,6 +294,17 @@ def test_f3_steps_through_the_matches_of_the_preview(window: SearchWindow, qtbot
     assert window.preview.counter.text() == "2 of 2"
 
 
+def test_ctrl_p_while_something_is_typed_only_moves_and_ends_at_the_first_row(
+    window: SearchWindow, qtbot: QtBot
+) -> None:
+    search(window, qtbot)
+    press(window, qtbot, Key.Key_N, CTRL)
+    for _ in range(3):
+        press(window, qtbot, Key.Key_P, CTRL)
+    assert selected(window) == "1"
+    assert not window.preview.isHidden()
+
+
 def test_ctrl_p_on_an_empty_field_hides_the_preview_and_it_is_remembered(window: SearchWindow, qtbot: QtBot) -> None:
     press(window, qtbot, Key.Key_P, CTRL)
     assert window.preview.isHidden()
