@@ -1,8 +1,9 @@
 """Text as the index, SQLite and Qt can hold it, and the words it is searched by.
 
 One place decides what a word is, for the index and for the question alike: SQLite's `unicode61` tokenizer (letters and
-digits form words) over text that was folded here (case, diacritics). Chinese, Japanese and Korean characters are set
-apart, one word each, so that a phrase of them is a substring of any length.
+digits form words) over text that was folded here (case, diacritics). Chinese, Japanese and Korean characters, and the
+letters of scripts that have no spaces between words, are set apart, one word each, so that a phrase of them is a
+substring of any length.
 """
 
 from __future__ import annotations
@@ -18,14 +19,23 @@ _CJK = (
     "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u3096\u309d-\u309f\u30a1-\u30fa"
     "\u30fc-\u30ff\u3105-\u312f\u3131-\u318e\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
     "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+    "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u1000-\u102a\u103f\u1050-\u1055"
+    "\u1780-\u17b3"
 )
-"""Ranges of the Unicode blocks of Han, Kana, Bopomofo and Hangul that hold letters (Unicode 15.1, Blocks.txt)."""
+"""Ranges of the Unicode blocks of Han, Kana, Bopomofo and Hangul that hold letters, and the letters of Thai, Lao,
+Burmese and Khmer, which are written without spaces as well (Unicode 15.1, Blocks.txt)."""
 
 _CJK_LETTER = re.compile(f"[{_CJK}]")
-_DIACRITIC = re.compile(
-    "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+DIACRITICS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff"
+    "\u20d0-\u20ff\ufe20-\ufe2f"
 )
-"""Accents of Latin, Greek and Cyrillic, points of Hebrew, harakat of Arabic (Unicode 15.1, Blocks.txt)."""
+"""Ranges for a pattern: accents of Latin, Greek and Cyrillic, points of Hebrew, harakat of Arabic (Unicode 15.1,
+Blocks.txt). Not the punctuation among the points: a maqaf stands between words."""
+
+_DIACRITIC = re.compile(f"[{DIACRITICS}]")
+_STROKES = str.maketrans("łøđħŧı", "lodhti")
+"""Letters whose mark runs through them, which no decomposition takes off, and the dotless i, which is I in capitals."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -164,7 +174,8 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", _DIACRITIC.sub("", unicodedata.normalize("NFD", text.casefold())))
+    bare = _DIACRITIC.sub("", unicodedata.normalize("NFD", text.casefold()))
+    return unicodedata.normalize("NFC", bare.translate(_STROKES))
 
 
 def words_of(text: str) -> list[str]:
@@ -173,12 +184,12 @@ def words_of(text: str) -> list[str]:
 
 
 def has_cjk(text: str) -> bool:
-    """True when the text holds a Chinese, Japanese or Korean letter."""
+    """True when the text holds a letter that is a word of its own: Chinese, Japanese, Korean, Thai and the like."""
     return not text.isascii() and _CJK_LETTER.search(text) is not None
 
 
 def is_cjk_letter(character: str) -> bool:
-    """True for one Chinese, Japanese or Korean letter."""
+    """True for one letter that is a word of its own: Chinese, Japanese, Korean, Thai and the like."""
     return _CJK_LETTER.fullmatch(character) is not None
 
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from engine.core.errors import InvalidArgument
-from engine.core.text import camel_parts, clean, fold, index_words, is_camel, is_cjk_letter, stem, words_of
+from engine.core.text import DIACRITICS, camel_parts, clean, fold, index_words, is_camel, is_cjk_letter, stem, words_of
 
 MAX_QUERY_CHARACTERS = 10_000
 MAX_TERMS = 64
@@ -124,7 +124,8 @@ def _quoted(text: str) -> str:
     return '"' + index_words(text).replace('"', '""') + '"'
 
 
-_TOKEN = re.compile(r"[^\W_]+")
+_TOKEN = re.compile(rf"[^\W_](?:[^\W_]|[{DIACRITICS}])*")
+"""Points and accents that stand as characters of their own belong to their word, as they do in the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,5 +158,5 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _add(found: list[Token], raw: str, start: int) -> None:
-    if raw:
-        found.append(Token(fold(raw), start, start + len(raw), raw))
+    if folded := fold(raw):
+        found.append(Token(folded, start, start + len(raw), raw))

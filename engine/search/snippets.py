@@ -56,7 +56,7 @@ def matches_in(text: str, query: Query) -> list[TextMatch]:
     tokens = tokens_of(text)
     found: list[TextMatch] = []
     for number, term in enumerate(query.terms):
-        found += [TextMatch(start, end, number) for start, end in _places(tokens, term)]
+        found += [TextMatch(start, _whole(text, end, 1), number) for start, end in _places(tokens, term)]
     found.sort(key=lambda each: (each.start, -each.end))
     kept: list[TextMatch] = []
     for each in found:
