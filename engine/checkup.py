@@ -150,7 +150,8 @@ class EngineSight:
         self._read_on(step)
 
     def embed_all(self, step: Step) -> None:
-        """Embed everything that waits."""
+        """Embed everything that waits, and what was given up once more."""
+        self._embedding.retry_failed()
         total = self._embedding.status().backlog
         if not self._workers:
             self._embedding.drain(lambda status: step(total - status.backlog, total, "Embedding"))
