@@ -60,11 +60,12 @@ class HistoryWriter:
         return result
 
     def settle(self) -> None:
-        """Bring the sessions of the batches up to date."""
+        """Bring the sessions of the batches up to date, and write the rows of their chunks."""
         self._sessions.settle()
+        self._chunks.flush_rows()
 
     def finish(self) -> None:
-        """Write the chunks of the batches: the longest step, and one that runs without Python's lock."""
+        """Write the words of the batches: the longest step, and one that runs without Python's lock."""
         self._chunks.flush()
 
 

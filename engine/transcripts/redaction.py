@@ -2,7 +2,7 @@
 
 Applied before text enters the index and to every text that is handed out; the archive stays exact. A text is first
 searched for the few characters each shape begins with, and only the rules whose characters are there are tried:
-measured 27 MB of text a second, which is a ninth of the transcripts it comes from.
+measured 38 MB of text a second, which is a ninth of the transcripts it comes from.
 
 detect-secrets was looked at instead: it works line by line, its entropy rules take every hash for a secret, and it
 brings `requests` into a program that must never use the network.
@@ -10,7 +10,7 @@ brings `requests` into a program that must never use the network.
 
 from __future__ import annotations
 
-import re
+import string
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _GAP: Final = "\n…\n"
 """Where `chunking.cut` left out the middle of a text."""
 
+_ELLIPSIS: Final = "…"
 _CUT_TOKEN: Final = 60
 """`chunking.cut` looks for white space so far; a longer run of characters may be half of a secret."""
 
@@ -41,7 +42,11 @@ class Redacted:
     """How many of each kind were replaced."""
 
 
-_RUN: Final = re.compile(r"[A-Za-z0-9_-]{16,}")
+_RUN: Final = 16
+"""Letters, digits, `_` and `-` in a row: no shape that is known by its prefix or by a rare anchor has fewer."""
+
+_MARKED: Final = b"x" * _RUN
+_MARKS: Final = bytes(120 if (byte < 128 and chr(byte).isalnum()) or byte in b"_-" else 32 for byte in range(256))
 _SHORTEST: Final = 12
 """Characters of the shortest text that holds anything: `password=a1`."""
 
@@ -54,7 +59,7 @@ def redact(text: str) -> Redacted:
     redacted = text
     for rule in _worth_trying(text):
         redacted = _apply(rule, redacted, counts)
-    if _GAP in text or text.endswith("…"):
+    if _GAP in text or text.endswith(_ELLIPSIS):
         redacted = _without_halves(redacted, counts)
     return Redacted(redacted, counts)
 
@@ -62,12 +67,8 @@ def redact(text: str) -> Redacted:
 def _worth_trying(text: str) -> list[Rule]:
     """Return the rules whose prefix or anchor is in a text, in the order of the table."""
     numbers: set[int] = set()
-    runs = _RUN.findall(text)
-    if runs:
-        starts = {run[:3] for run in runs}
-        if "\\" in text:
-            # `\\nsk-…`: in a text that quotes JSON, an escaped line feed stands directly before the secret.
-            starts.update(run[1:4] for run in runs if run[0] in "nrt")
+    starts = _starts_of_runs(text)
+    if starts:
         for start in starts & _PREFIXES:
             numbers.update(_BY_PREFIX[start])
         numbers.update(number for anchor, number in _BY_LONG_ANCHOR if anchor in text)
@@ -76,6 +77,27 @@ def _worth_trying(text: str) -> list[Rule]:
         if word in lowered:
             numbers.update(number for anchor, number, lower in more if anchor in (lowered if lower else text))
     return [RULES[number] for number in sorted(numbers)]
+
+
+def _starts_of_runs(text: str) -> set[str]:
+    """Return the first three characters of every long run.
+
+    Looking for sixteen marks in a row leaps over the text; a pattern for such runs would try every character of it.
+    """
+    marks = text.encode("ascii", "replace").translate(_MARKS)
+    starts: set[str] = set()
+    is_escaped = "\\" in text
+    at = marks.find(_MARKED)
+    while at >= 0:
+        starts.add(text[at : at + 3])
+        if is_escaped and text[at] in "nrt":
+            # `\\nsk-…`: in a text that quotes JSON, an escaped line feed stands directly before the secret.
+            starts.add(text[at + 1 : at + 4])
+        end = marks.find(b" ", at + _RUN)
+        if end < 0:
+            break
+        at = marks.find(_MARKED, end)
+    return starts
 
 
 def redacted_text(text: str) -> str:
@@ -101,20 +123,38 @@ def _apply(rule: Rule, text: str, counts: Counter[str]) -> str:
     return "".join((*parts, text[position:])) if parts else text
 
 
-_HALF: Final = r"[A-Za-z0-9_+/=.~-]"
-_HEAD_HALF: Final = re.compile(rf"{_HALF}{{{_CUT_TOKEN},}}(?={_GAP})")
-_TAIL_HALF: Final = re.compile(rf"(?<={_GAP}){_HALF}{{{_CUT_TOKEN},}}")
-_LAST_HALF: Final = re.compile(rf"(?<!{_HALF})[A-Za-z0-9_+=~-]{{{_SHORTENED_TOKEN},}}(?=…\Z)")
+_LAST_HALF: Final = string.ascii_letters + string.digits + "_+=~-"
 """Not a path: people ask about long ones, and a shape with slashes is told by less."""
+
+_PATH: Final = ("/", ".")
+_HALF: Final = f"{_LAST_HALF}/."
+_HALVED: Final = "[redacted:cut]"
 
 
 def _without_halves(text: str, counts: Counter[str]) -> str:
     """Take out long runs that were cut in two: half a secret has no shape any more."""
-    for pattern in (_HEAD_HALF, _TAIL_HALF, _LAST_HALF):
-        text, found = pattern.subn("[redacted:cut]", text)
-        if found:
-            counts["cut"] += found
+    at = text.find(_GAP)
+    while at >= 0:
+        if _is_half(text[max(0, at - _CUT_TOKEN) : at]):
+            head = text[:at].rstrip(_HALF) + _HALVED
+            text = head + text[at:]
+            at = len(head)
+            counts["cut"] += 1
+        end = at + len(_GAP)
+        if _is_half(text[end : end + _CUT_TOKEN]):
+            text = text[:end] + _HALVED + text[end:].lstrip(_HALF)
+            counts["cut"] += 1
+        at = text.find(_GAP, at + 1)
+    if text.endswith(_ELLIPSIS):
+        rest = text.removesuffix(_ELLIPSIS).rstrip(_LAST_HALF)
+        if len(text) - len(_ELLIPSIS) - len(rest) >= _SHORTENED_TOKEN and rest[-1:] not in _PATH:
+            text = f"{rest}{_HALVED}{_ELLIPSIS}"
+            counts["cut"] += 1
     return text
+
+
+def _is_half(text: str) -> bool:
+    return len(text) == _CUT_TOKEN and not text.strip(_HALF)
 
 
 def _numbers_by_prefix() -> dict[str, tuple[int, ...]]:
