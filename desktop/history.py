@@ -8,17 +8,11 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
 
-    from engine.core.models import (
-        Caller,
-        Coverage,
-        Reading,
-        ReindexReply,
-        Role,
-        SearchReply,
-        SearchRequest,
-        SessionList,
-        Status,
-    )
+    from engine.core.models.asking import Caller, SearchRequest
+    from engine.core.models.hits import SearchReply
+    from engine.core.models.kinds import Role
+    from engine.core.models.sessions import Reading, SessionList
+    from engine.core.models.status import Coverage, ReindexReply, Status
     from engine.usage.report import UsageReport
     from engine.usage.rows import Grouping
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from desktop.errors import Trouble
     from desktop.history import History
     from desktop.tasks import Tasks
-    from engine.core.models import Status
+    from engine.core.models.status import Status
     from engine.integrations.registration import ConnectionState
 
 SOON_MS: Final = 250

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.archive.archiver import Archiver
     from engine.archive.reader import ArchiveReader
     from engine.core.clock import Clock
-    from engine.core.models import EmbeddingStatus
+    from engine.core.models.status import EmbeddingStatus
     from engine.core.paths import Paths
     from engine.core.workers import Worker
     from engine.embed.loop import EmbeddingLoop

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.core import when
 from engine.core.errors import NotFound
-from engine.core.models import Kind
+from engine.core.models.kinds import Kind
 from engine.knowledge.transcripts import TranscriptMessage
 from engine.search import scope
 from engine.search.query import read_query

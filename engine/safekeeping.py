@@ -14,7 +14,7 @@ from engine.archive.archiver import Archiver
 from engine.archive.reader import ArchiveReader
 from engine.checkup import ArchiveSight, ClaudeSight, stop_when
 from engine.core.errors import EngineNotRunning, NotFound, StorageFailure
-from engine.core.models import BackupReply, RestoredFile, RestoreReply
+from engine.core.models.keeping import BackupReply, RestoredFile, RestoreReply
 from engine.maintenance import prune
 from engine.maintenance.backup import Backups
 from engine.maintenance.checks import CheckUp
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from engine.core.clock import Clock
-    from engine.core.models import DoctorReply, ForgetReply, PruneReply
+    from engine.core.models.keeping import DoctorReply, ForgetReply, PruneReply
     from engine.core.paths import Paths
     from engine.core.settings import Settings
     from engine.maintenance.checks import EngineView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from desktop import words
-from engine.core.models import Finding
+from engine.core.models.keeping import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

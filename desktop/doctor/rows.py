@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QColor
 
     from desktop.theme import Theme
-    from engine.core.models import Finding
+    from engine.core.models.keeping import Finding
 
 MARK: Final = 20
 LIMIT: Final = 1200

@@ -14,7 +14,7 @@ from desktop.doctor.outside import can_be_fixed, needs_attention, outside_findin
 from desktop.doctor.rows import FindingRow
 from desktop.errors import log_bug, trouble_of
 from desktop.widgets import PlainWindow, button, card, heading, label, line, scrolled, set_kind
-from engine.core.models import Finding
+from engine.core.models.keeping import Finding
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from desktop.history import History
     from desktop.pulse import Pulse
     from desktop.services import Services
-    from engine.core.models import Coverage
+    from engine.core.models.status import Coverage
 
 
 class FirstRunWindow(PlainWindow):

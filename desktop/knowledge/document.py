@@ -20,7 +20,7 @@ from desktop import words
 from desktop.knowledge.rows import day_text, moment_text, standing_of
 from desktop.search.document import SafeDocument, document_of
 from desktop.theme import scaled
-from engine.core.models import Block, MessageView
+from engine.core.models.sessions import Block, MessageView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from desktop import format as shown
 from desktop import words
-from engine.core.models import Caller, OnlyCopy, PruneReply
+from engine.core.models.asking import Caller
+from engine.core.models.keeping import OnlyCopy, PruneReply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
     from desktop.history import History
     from desktop.services import Services
-    from engine.core.models import Coverage, PruneReply
+    from engine.core.models.keeping import PruneReply
+    from engine.core.models.status import Coverage
 
 AGE: Final = 180
 REST_MS: Final = 250

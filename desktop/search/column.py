@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QTextDocument
 
     from desktop.theme import Theme
-    from engine.core.models import MessageView
+    from engine.core.models.sessions import MessageView
     from engine.search.query import Query
 
 ESTIMATE = 84

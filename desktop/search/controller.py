@@ -15,7 +15,7 @@ from desktop import words
 from desktop.errors import Trouble, log_bug, trouble_of
 from desktop.search import query as typed
 from desktop.search import rows
-from engine.core.models import SearchRequest
+from engine.core.models.asking import SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from desktop.search.query import Chip
     from desktop.search.rows import Row
     from desktop.tasks import Tasks
-    from engine.core.models import Hit, SearchReply, SessionList, SessionRow
+    from engine.core.models.hits import Hit, SearchReply
+    from engine.core.models.sessions import SessionList, SessionRow
 
 Mode = Literal["hybrid", "keyword", "semantic"]
 

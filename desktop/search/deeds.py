@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from desktop.search.controller import Mode
     from desktop.search.window import SearchWindow
     from desktop.tasks import Tasks
-    from engine.core.models import Hit, Reading, SessionRow
+    from engine.core.models.hits import Hit
+    from engine.core.models.sessions import Reading, SessionRow
 
 BEYOND: Final = ("status", "usage", "knowledge", "doctor", "prune", "connect", "settings", "about", "quit")
 """Actions that open something else than this window: all of the tray's menu, which not every desktop has."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from desktop.search.rows import Row
     from desktop.theme import Theme
-    from engine.core.models import Hit
+    from engine.core.models.hits import Hit
 
 PAD: Final = 12
 ICON: Final = 16

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from desktop.theme import Colours
-    from engine.core.models import Block, MessageView
+    from engine.core.models.sessions import Block, MessageView
 
 MAX_SHOWN: Final = 20_000
 """Characters of one block that are laid out: 20,000 take 15 ms here, and nobody reads more without opening the file."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.core.files import write_atomically
-from engine.core.models import SessionRow
+from engine.core.models.sessions import SessionRow
 
 if TYPE_CHECKING:
     from pathlib import Path

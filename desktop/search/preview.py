@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from desktop.search.rows import Row
     from desktop.tasks import Tasks
     from desktop.theme import Theme
-    from engine.core.models import Reading
+    from engine.core.models.sessions import Reading
 
 REST_MS: Final = 40
 """After a move of the selection, before the exchange is read: holding Down reads nothing."""

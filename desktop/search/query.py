@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from desktop import words
-from engine.core.models import Kind, Role, SearchFilters
+from engine.core.models.asking import SearchFilters
+from engine.core.models.kinds import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

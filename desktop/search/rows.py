@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from engine.core.models import Hit, SessionRow
+    from engine.core.models.hits import Hit
+    from engine.core.models.sessions import SessionRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from desktop.history import History
     from desktop.tasks import Tasks
     from desktop.theme import Theme
-    from engine.core.models import MessageView, Reading, SessionRow
+    from engine.core.models.sessions import MessageView, Reading, SessionRow
 
 PAGE: Final = 60
 FIND_PAGE: Final = 500

@@ -33,7 +33,7 @@ from desktop.search.document import FOLD_SCHEME, plain_text
 from desktop.theme import Theme, colour, scaled
 
 if TYPE_CHECKING:
-    from engine.core.models import MessageView
+    from engine.core.models.sessions import MessageView
 
 MARGIN = 18
 GUTTER = 24

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from desktop.history import History
     from desktop.services import Services
-    from engine.core.models import ReindexReply
+    from engine.core.models.status import ReindexReply
     from engine.integrations.claude_code import Outcome
 
 

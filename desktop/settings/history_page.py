@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from desktop.history import History
     from desktop.services import Services
     from desktop.transcript_files import CountedRoot
-    from engine.core.models import Status
+    from engine.core.models.status import Status
     from engine.integrations.claude_code import Outcome
     from engine.integrations.registration import Connection
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from desktop.history import History
     from desktop.pulse import Pulse
     from desktop.services import Services
-    from engine.core.models import Coverage, Status
+    from engine.core.models.status import Coverage, Status
 
 COVERAGE_MS: Final = 5000
 """Between two counts while the engine works and the window is seen: a long history takes tenths of a second."""

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 from engine.api.control import Work, no_progress
 from engine.api.page import page_of
 from engine.core.errors import InvalidArgument
-from engine.core.models import Role, SearchFilters, SearchRequest, to_wire
+from engine.core.models.asking import SearchFilters, SearchRequest
+from engine.core.models.kinds import Role
+from engine.core.models.wire import to_wire
 from engine.knowledge.requests import Caller as KnowledgeCaller
 from engine.knowledge.tools import OPERATIONS as KNOWLEDGE_TOOLS
 
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from engine.api.front import EngineApi
-    from engine.core.models import Caller, Coverage, Mode, PruneReply, Reading, ReindexReply, RestoreReply, SessionList
+    from engine.core.models.asking import Caller, Mode
+    from engine.core.models.keeping import PruneReply, RestoreReply
+    from engine.core.models.sessions import Reading, SessionList
+    from engine.core.models.status import Coverage, ReindexReply
 
 _SEARCHES: dict[str, Mode] = {"keyword_search": "keyword", "semantic_search": "semantic", "hybrid_search": "hybrid"}
 _FILTERS = (

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
 
-    from engine.core.models import (
+    from engine.core.models.status import (
         EmbeddingStatus,
         EngineStatus,
         IngestStatus,

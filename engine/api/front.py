@@ -14,18 +14,7 @@ from engine.api.usage import usage_of
 from engine.arguments import OPERATIONS, validate
 from engine.core import when
 from engine.core.errors import EngineNotRunning
-from engine.core.models import (
-    Caller,
-    Coverage,
-    PauseReply,
-    Reading,
-    ReindexReply,
-    Role,
-    SearchReply,
-    SearchRequest,
-    SessionList,
-    Status,
-)
+from engine.core.models.asking import Caller, SearchRequest
 from engine.evidence import SessionEvidence
 from engine.knowledge.service import KnowledgeService
 from engine.knowledge.tools import OPERATIONS as KNOWLEDGE_TOOLS
@@ -45,6 +34,10 @@ if TYPE_CHECKING:
 
     from engine.api.control import EngineControl
     from engine.core.clock import Clock
+    from engine.core.models.hits import SearchReply
+    from engine.core.models.kinds import Role
+    from engine.core.models.sessions import Reading, SessionList
+    from engine.core.models.status import Coverage, PauseReply, ReindexReply, Status
     from engine.core.paths import Paths
     from engine.core.settings import Settings
     from engine.safekeeping import Safekeeping

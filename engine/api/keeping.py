@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.control import Work, no_progress
 from engine.checkup import vault_problems
-from engine.core.models import Caller
+from engine.core.models.asking import Caller
 from engine.maintenance.prune import PruneRequest
 from engine.search import scope
 from engine.store import reading
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from engine.core.models import BackupReply, DoctorReply, ForgetReply, PruneReply, RestoreReply
+    from engine.core.models.keeping import BackupReply, DoctorReply, ForgetReply, PruneReply, RestoreReply
     from engine.knowledge.service import KnowledgeService
     from engine.safekeeping import Safekeeping
     from engine.store.connection import ReaderPool

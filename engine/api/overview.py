@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from engine import __version__
 from engine.core import when
 from engine.core.errors import StorageFailure
-from engine.core.models import (
+from engine.core.models.status import (
     Coverage,
     CoverageRow,
     EmbeddingStatus,

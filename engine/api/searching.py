@@ -15,7 +15,8 @@ from engine.store import filters as store_filters
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engine.core.models import Caller, SearchFilters, SearchReply, SearchRequest
+    from engine.core.models.asking import Caller, SearchFilters, SearchRequest
+    from engine.core.models.hits import SearchReply
     from engine.knowledge.service import KnowledgeService
     from engine.recall.reader import Reader
     from engine.search.searcher import Searcher

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.arguments.operation import Operation, Schema
 from engine.core.errors import InvalidArgument
-from engine.core.models import Kind, Role
+from engine.core.models.kinds import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -161,7 +161,7 @@ class _Local:
 
     def call(self, method: str, arguments: dict[str, Any], *, on_progress: OnProgress | None = None) -> dict[str, Any]:
         # 60 ms together, that a client of a running engine need not pay.
-        from engine.core.models import Caller  # noqa: PLC0415 - see above
+        from engine.core.models.asking import Caller  # noqa: PLC0415 - see above
 
         caller = Caller(cwd=_working_directory())
         return self._api.ask(method, arguments, caller=caller, progress=on_progress)

@@ -9,7 +9,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from engine.core.models import EmbeddingStatus
+from engine.core.models.status import EmbeddingStatus
 from engine.core.vectors import NoVector, QueryVector
 from engine.embed.batches import Batches
 from engine.embed.client import ModelRefused, WorkerClient, WorkerDied

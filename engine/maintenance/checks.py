@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from engine.core.clock import Clock
-    from engine.core.models import EmbeddingStatus
+    from engine.core.models.status import EmbeddingStatus
     from engine.core.paths import Paths
     from engine.core.settings import Settings
     from engine.maintenance.backup import Backups

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engine.core.errors import Cancelled, EngineError, InvalidArgument
-from engine.core.models import DoctorReply, Finding
+from engine.core.models.keeping import DoctorReply, Finding
 from engine.maintenance.checks import Outcome
 from engine.maintenance.checks_around import AROUND_CHECKS
 from engine.maintenance.checks_disk import DISK_CHECKS

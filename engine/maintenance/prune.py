@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from engine.core.errors import Cancelled
-from engine.core.models import ForgetReply, OnlyCopy, PruneReply
+from engine.core.models.keeping import ForgetReply, OnlyCopy, PruneReply
 from engine.core.text import shorten
 from engine.core.when import iso
 from engine.maintenance.checks import plural

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engine.core.models import Caller
+    from engine.core.models.asking import Caller
     from engine.ipc.protocol import Toolset
     from engine.mcp.session import McpSessions, Wire
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-    from engine.core.models import Caller
+    from engine.core.models.asking import Caller
     from engine.ipc.protocol import Toolset
     from engine.mcp.catalogue import Catalogue
 

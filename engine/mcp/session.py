@@ -25,7 +25,7 @@ from engine.mcp.wire import decode, encode
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from engine.core.models import Caller
+    from engine.core.models.asking import Caller
     from engine.ipc.protocol import Toolset
     from engine.mcp.catalogue import Catalogue
 

@@ -19,7 +19,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 
 from engine import __version__
 from engine.core.files import write_atomically
-from engine.core.models import Caller
+from engine.core.models.asking import Caller
 from engine.ipc.catalogue import Catalogue
 from engine.ipc.protocol import TOOLSETS
 from engine.mcp.recorder import made_from, whole_catalogue

@@ -6,12 +6,12 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from engine.core.models import Kind, Role
+from engine.core.models.kinds import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from engine.core.models import Block, MessageView, SessionRow
+    from engine.core.models.sessions import Block, MessageView, SessionRow
 
 _SPEAKERS = {
     Role.USER: "You",

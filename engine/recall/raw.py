@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
-from engine.core.models import Block, Kind
+from engine.core.models.kinds import Kind
+from engine.core.models.sessions import Block
 from engine.core.text import clean
 from engine.store import reading
 from engine.transcripts.lines import Record, parse_line

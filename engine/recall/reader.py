@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.core import when
 from engine.core.errors import NotFound
-from engine.core.models import MessageView, Position, Reading
+from engine.core.models.sessions import MessageView, Position, Reading
 from engine.recall.markdown import session_markdown
 from engine.recall.sessions import session_row
 from engine.store import named, reading
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from zoneinfo import ZoneInfo
 
-    from engine.core.models import Role
+    from engine.core.models.kinds import Role
     from engine.recall.raw import RawReader
     from engine.store.connection import Connection
     from engine.store.reading import MessageRow

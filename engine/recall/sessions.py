@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.core import when
-from engine.core.models import Lineage, SessionList, SessionRow
+from engine.core.models.sessions import Lineage, SessionList, SessionRow
 from engine.core.repository import relative_cwd
 from engine.core.text import shorten
 from engine.store import reading
@@ -15,7 +15,7 @@ from engine.store import reading
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-    from engine.core.models import DateRange
+    from engine.core.models.asking import DateRange
     from engine.core.when import TimeSpan
     from engine.store.connection import Connection
     from engine.store.reading import SessionInfo

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from engine.core.models import Kind
+from engine.core.models.kinds import Kind
 from engine.search.fusion import Evidence, QuestionForm, fuse
 from engine.search.ranking import SIGNAL_BONUS
 from engine.search.stopwords import stop_words_for

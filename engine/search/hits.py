@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.core import when
 from engine.core.ids import chunk_id
-from engine.core.models import Exchange, Hit, Role
+from engine.core.models.hits import Exchange, Hit
+from engine.core.models.kinds import Role
 from engine.core.repository import relative_cwd
 from engine.core.text import shorten
 from engine.search.snippets import snippet_of

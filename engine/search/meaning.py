@@ -14,7 +14,7 @@ from engine.store import words
 from engine.store.vectors import MAX_CANDIDATES
 
 if TYPE_CHECKING:
-    from engine.core.models import Mode, SearchRequest
+    from engine.core.models.asking import Mode, SearchRequest
     from engine.search.query import Term
     from engine.search.scope import Scope
     from engine.search.semantic import SemanticLeg

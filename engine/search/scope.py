@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.core import when
 from engine.core.errors import Ambiguous, InvalidArgument, NotFound
-from engine.core.models import DateRange, Kind, Role
+from engine.core.models.asking import DateRange
+from engine.core.models.kinds import Kind, Role
 from engine.core.repository import repository_of
 from engine.store import filters as store_filters
 from engine.store import named
@@ -18,7 +19,7 @@ from engine.transcripts.signals import is_own_tool
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-    from engine.core.models import Caller, SearchFilters
+    from engine.core.models.asking import Caller, SearchFilters
     from engine.core.when import TimeSpan
     from engine.store.connection import Connection
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.arguments import LIMIT_CAP
-from engine.core.models import IndexShare, SearchMode, SearchReply
+from engine.core.models.hits import IndexShare, SearchMode, SearchReply
 from engine.search import fuzzy, keyword, meaning, scope
 from engine.search.hits import make_hits
 from engine.search.query import Query, read_query
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from engine.core.clock import Clock
-    from engine.core.models import Caller, Mode, SearchRequest
+    from engine.core.models.asking import Caller, Mode, SearchRequest
     from engine.search.scope import InView, Scope
     from engine.search.semantic import SemanticLeg
     from engine.store.connection import Connection

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine import __version__
 from engine.core.events import HandoverRequested, WindowRequested
-from engine.core.models import Caller
+from engine.core.models.asking import Caller
 from engine.ipc.server import IpcServer
 from engine.mcp.late import LateSessions
 from engine.mcp.recorder import CatalogueRecorder

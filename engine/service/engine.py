@@ -18,15 +18,7 @@ from engine.api import EngineApi
 from engine.checkup import EngineSight
 from engine.core.errors import EngineAlreadyRunning
 from engine.core.events import ChunksAdded, EngineStateChanged, EventHub, StatusChanged
-from engine.core.models import (
-    EmbeddingStatus,
-    EngineStatus,
-    IngestStatus,
-    Job,
-    Notice,
-    PauseReply,
-    ReindexReply,
-)
+from engine.core.models.status import EmbeddingStatus, EngineStatus, IngestStatus, Job, Notice, PauseReply, ReindexReply
 from engine.core.pause import Pause
 from engine.core.workers import Worker
 from engine.core.zone import zone_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.core.models import IngestStatus, Job, ReindexReply
+from engine.core.models.status import IngestStatus, Job, ReindexReply
 from engine.core.when import iso
 
 if TYPE_CHECKING:

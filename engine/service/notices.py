@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.core.errors import StorageFailure
-from engine.core.models import Notice
+from engine.core.models.status import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.core.models import Kind, Role, Signal
+from engine.core.models.kinds import Kind, Role, Signal
 
 if TYPE_CHECKING:
     from engine.transcripts.records import CopyKind

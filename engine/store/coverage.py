@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.core.models import Kind, Role
+from engine.core.models.kinds import Kind, Role
 from engine.store.codes import KINDS, ROLES
 from engine.store.connection import one_row
 from engine.store.generations import EMBEDDED, EXCLUDED

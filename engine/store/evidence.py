@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.core.models import Role
+from engine.core.models.kinds import Role
 from engine.store.codes import ROLES
 from engine.store.connection import all_rows
 from engine.store.filters import ChunkFilter, conditions

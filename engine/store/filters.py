@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.core.models import Kind, Role, Signal
+from engine.core.models.kinds import Kind, Role, Signal
 from engine.store.codes import KINDS, ROLES, SIGNALS
 from engine.store.connection import Value
 

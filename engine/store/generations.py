@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.core.models import Signal
+from engine.core.models.kinds import Signal
 from engine.core.vectors import ModelIdentity
 from engine.store.codes import SIGNALS
 from engine.store.connection import one_row

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.core.ids import unpack_uuid
-from engine.core.models import Role
+from engine.core.models.kinds import Role
 from engine.store.codes import KIND_OF, ROLE_OF, ROLES, SIGNAL_OF
 from engine.store.connection import Value, one_row
 from engine.store.redactions import shown
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from engine.core.models import LineageKind
+    from engine.core.models.sessions import LineageKind
     from engine.core.when import TimeSpan
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
-from engine.core.models import Kind, Role
+from engine.core.models.kinds import Kind, Role
 from engine.core.text import clean
 from engine.transcripts import chunking
 from engine.transcripts.fields import text_field

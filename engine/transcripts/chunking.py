@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-from engine.core.models import Kind, Role
+from engine.core.models.kinds import Kind, Role
 from engine.transcripts.signals import PLAN_TOOLS, QUESTION_TOOLS
 
 PROSE_LIMIT = 40_000

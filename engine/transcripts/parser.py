@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
-from engine.core.models import Role
+from engine.core.models.kinds import Role
 from engine.core.text import clean
 from engine.transcripts import chunking
 from engine.transcripts.blocks import Speaker, content_blocks, read_block

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from engine.core.models import Kind, Role, Signal
+    from engine.core.models.kinds import Kind, Role, Signal
 
 CopyKind = Literal["resumed", "forked", "background"]
 """How a session came to hold messages of another one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engine.core.models import Role
+from engine.core.models.kinds import Role
 from engine.transcripts import chunking
 from engine.transcripts.fields import object_field
 

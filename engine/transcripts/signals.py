@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from engine.core.models import Kind, Role, Signal
+from engine.core.models.kinds import Kind, Role, Signal
 
 PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
 QUESTION_TOOLS = frozenset({"AskUserQuestion"})

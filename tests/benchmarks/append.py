@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from engine.core.clock import SystemClock
-from engine.core.models import SearchRequest
+from engine.core.models.asking import SearchRequest
 from engine.core.paths import Paths
 from engine.core.settings import Settings
 from engine.ingest.watcher import BUSY_FOR_S

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.clock import SystemClock
-from engine.core.models import SearchFilters, SearchRequest
+from engine.core.models.asking import SearchFilters, SearchRequest
 from engine.core.paths import Paths
 from engine.core.settings import Settings
 from engine.service import Engine

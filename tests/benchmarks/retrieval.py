@@ -30,7 +30,7 @@ import numpy as np
 
 from engine.core.clock import SystemClock
 from engine.core.ids import message_key
-from engine.core.models import Caller, SearchFilters, SearchRequest
+from engine.core.models.asking import Caller, SearchFilters, SearchRequest
 from engine.core.paths import Paths
 from engine.core.settings import Settings
 from engine.core.when import TimeSpan

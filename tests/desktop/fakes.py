@@ -8,28 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from desktop.hotkey.base import HotkeyBackend, HotkeyRefused, Keys
 from engine.core.errors import Cancelled, NotFound
-from engine.core.models import (
-    Block,
-    Caller,
+from engine.core.models.asking import Caller, SearchRequest
+from engine.core.models.hits import Hit, IndexShare, SearchMode, SearchReply
+from engine.core.models.sessions import Block, MessageView, Position, Reading, SessionList, SessionRow
+from engine.core.models.status import (
     Coverage,
     CoverageRow,
     EmbeddingStatus,
     EngineStatus,
     FileCounts,
-    Hit,
-    IndexShare,
     IngestStatus,
     LineCounts,
-    MessageView,
-    Position,
-    Reading,
     ReindexReply,
-    Role,
-    SearchMode,
-    SearchReply,
-    SearchRequest,
-    SessionList,
-    SessionRow,
     Status,
 )
 from engine.search.query import read_query
@@ -41,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from engine.core.models.kinds import Role
     from engine.usage.rows import Grouping, UsageRow
 
 NOW = 1_773_316_800.0

@@ -46,7 +46,7 @@ from desktop.theme import Theme
 from desktop.tray import Tray
 from engine.core.clock import SystemClock
 from engine.core.errors import StorageFailure
-from engine.core.models import Notice, SessionRow
+from engine.core.models.status import Notice
 from engine.core.paths import Paths
 from engine.core.settings import Settings
 from engine.service import Engine
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
     from desktop.history import History
     from desktop.theme import Choice
+    from engine.core.models.sessions import SessionRow
 
 SAMPLE = Path(__file__).parents[2] / "assets" / "sample" / "projects"
 HOSTILE = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.core.models import Kind, Role, Signal
+from engine.core.models.kinds import Kind, Role, Signal
 from engine.core.text import index_parts, index_words
 from engine.core.vectors import ModelIdentity
 from engine.core.when import TimeSpan

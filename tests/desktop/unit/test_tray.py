@@ -11,7 +11,7 @@ from desktop.pulse import Pulse, PulseKeeper
 from desktop.resources import TrayState, drawn, icons_folder, tray_icon
 from desktop.tray import Tray
 from engine.core.errors import StorageFailure
-from engine.core.models import Notice
+from engine.core.models.status import Notice
 from tests.desktop.fakes import FakeHistory, status
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from desktop.trouble import TroubleBox
 from desktop.windows import MAKERS, Windows
 from engine.core.clock import FixedClock
 from engine.core.errors import ConfigurationRefused
-from engine.core.models import Notice
+from engine.core.models.status import Notice
 from engine.core.settings import RootSetting, Settings, load_settings
 from engine.integrations.claude_code import ClaudeCode
 from engine.integrations.launch import ServerCommand

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.core.clock import FixedClock
-from engine.core.models import Signal
+from engine.core.models.kinds import Signal
 from engine.core.vectors import NoVector, QueryVector
 from engine.embed.client import WorkerClient
 from engine.embed.health import Health

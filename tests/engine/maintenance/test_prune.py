@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from engine.core.errors import Cancelled, EngineNotRunning
-from engine.core.models import SearchRequest
+from engine.core.models.asking import SearchRequest
 from engine.service import open_reader
 from tests.engine.maintenance.conftest import SETTINGS, History, found, session_id
 from tests.helpers.transcripts import TranscriptBuilder

@@ -11,7 +11,7 @@ from engine.core.errors import Cancelled
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from engine.core.models import Caller
+    from engine.core.models.asking import Caller
 
 SESSION = "5d0c4a52-91f7-4c30-8a39-2f3f3f1b7a10"
 

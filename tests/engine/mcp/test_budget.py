@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.core.models import Caller
+from engine.core.models.asking import Caller
 from engine.mcp.budget import CHARACTER_CAP, DEFAULT_TOKENS, LEAST_TOKENS, budget_units, fit
 from engine.mcp.exchange import around
 from engine.mcp.measure import UNITS_PER_TOKEN, cost, text_cost, with_texts_cut

@@ -7,7 +7,7 @@ import pytest
 
 from engine.arguments import OPERATIONS, validate
 from engine.core.errors import InvalidArgument
-from engine.core.models import Role
+from engine.core.models.kinds import Role
 from engine.ipc.protocol import TOOLSETS
 from engine.knowledge.tools import OPERATIONS as KNOWLEDGE
 from engine.knowledge.tools import TOOLS as KNOWLEDGE_TOOLS

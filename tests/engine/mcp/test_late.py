@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from engine.core.models import Caller
+from engine.core.models.asking import Caller
 from engine.mcp.late import LateSessions
 
 if TYPE_CHECKING:

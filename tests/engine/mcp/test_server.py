@@ -14,7 +14,7 @@ from mcp_types import CallToolResult, TextContent
 
 from engine.arguments import OPERATIONS
 from engine.core.errors import NotFound
-from engine.core.models import Caller
+from engine.core.models.asking import Caller
 from engine.mcp.catalogue import Catalogue
 from engine.mcp.server import SessionServer
 from tests.engine.mcp.fakes import SESSION, FakeApi, hit, uuid

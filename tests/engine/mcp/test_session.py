@@ -17,7 +17,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import CallToolResult, jsonrpc_message_adapter
 
 from engine.arguments import OPERATIONS
-from engine.core.models import Caller
+from engine.core.models.asking import Caller
 from engine.mcp.catalogue import Catalogue
 from engine.mcp.session import McpSessions
 from tests.engine.mcp.fakes import FakeApi

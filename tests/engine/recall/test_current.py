@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.core.models import Caller
+from engine.core.models.asking import Caller
 from engine.core.paths import Paths
 from tests.helpers.engines import running_engine
 from tests.helpers.transcripts import TranscriptBuilder

@@ -10,7 +10,8 @@ import pytest
 
 from engine.core.errors import NotFound
 from engine.core.ids import chunk_id, message_key
-from engine.core.models import Role, SearchRequest
+from engine.core.models.asking import SearchRequest
+from engine.core.models.kinds import Role
 from engine.core.paths import Paths
 from tests.engine.recall.conftest import LATER, LONG, REPOSITORY, write_history
 from tests.helpers.engines import running_engine
@@ -18,7 +19,7 @@ from tests.helpers.engines import running_engine
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engine.core.models import Reading
+    from engine.core.models.sessions import Reading
     from engine.service import Engine
 
 History = tuple["Engine", dict[str, str], "Path"]

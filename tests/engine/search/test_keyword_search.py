@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 
 from engine.core.errors import Ambiguous, InvalidArgument, NotFound
 from engine.core.ids import chunk_id
-from engine.core.models import Hit, Role, SearchFilters, SearchReply, SearchRequest
+from engine.core.models.asking import SearchFilters, SearchRequest
+from engine.core.models.kinds import Role
 from engine.core.text import camel_parts, has_cjk, is_camel, stem
 from engine.store.codes import ROLE_OF
 from engine.store.connection import open_reader
 from tests.engine.search.conftest import AUTH, LINT, SIDE, TOKYO
 
 if TYPE_CHECKING:
+    from engine.core.models.hits import Hit, SearchReply
     from engine.service import Engine
 
 EVERYTHING = SearchFilters(include_low_signal=True, include_sidechains=True)

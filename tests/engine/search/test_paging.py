@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from engine.core.clock import FixedClock
-from engine.core.models import SearchFilters, SearchRequest
+from engine.core.models.asking import SearchFilters, SearchRequest
 from engine.core.paths import Paths
 from engine.search.ranking import RANKING_LIFE_S
 from tests.helpers.engines import NOON, running_engine
@@ -15,7 +15,7 @@ from tests.helpers.transcripts import TranscriptBuilder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engine.core.models import SearchReply
+    from engine.core.models.hits import SearchReply
     from engine.service import Engine
 
 REQUEST = SearchRequest(query="ledger", mode="keyword", filters=SearchFilters(when="7d"), limit=4)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from engine.core.models import Signal
+from engine.core.models.kinds import Signal
 from engine.store import generations, vectors
 from engine.store.chunks import delete_chunks
 from engine.store.connection import open_writer

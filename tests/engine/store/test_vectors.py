@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from engine.core.models import Kind, Role, Signal
+from engine.core.models.kinds import Kind, Role, Signal
 from engine.core.when import TimeSpan
 from engine.store import generations, vectors
 from engine.store.bitcopy import BitCopy

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.models import Kind, Role
+from engine.core.models.kinds import Kind, Role
 from engine.transcripts import chunking
 
 

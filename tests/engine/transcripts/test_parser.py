@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.models import Role
+from engine.core.models.kinds import Role
 from engine.transcripts.fields import milliseconds
 from engine.transcripts.lines import parse_line
 from engine.transcripts.parser import ParserState, TranscriptParser

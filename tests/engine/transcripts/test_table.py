@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.core.models import Kind, Role, Signal
+from engine.core.models.kinds import Kind, Role, Signal
 from engine.transcripts.parser import TranscriptParser
 from engine.transcripts.records import Kept, Parsed, ParsedMessage, SessionFact
 

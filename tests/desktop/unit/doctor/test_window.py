@@ -11,7 +11,7 @@ from desktop.doctor.outside import outside_findings, worst_first
 from desktop.doctor.window import DoctorWindow
 from desktop.hotkey.base import HotkeyRefused
 from engine.core.errors import StorageFailure
-from engine.core.models import Finding
+from engine.core.models.keeping import Finding
 from tests.desktop.fakes import FakeHistory
 from tests.desktop.invented import CJK, LONG, RTL, doctor_answer, findings
 from tests.desktop.rooms import OFFSCREEN

@@ -10,7 +10,7 @@ from desktop import words
 from desktop.prune.request import TITLES, inside, reply_of, titles
 from desktop.prune.window import PruneWindow
 from engine.core.errors import StorageFailure
-from engine.core.models import Caller
+from engine.core.models.asking import Caller
 from tests.desktop.fakes import FakeHistory
 from tests.desktop.invented import CJK, RTL, prune_answer, pruned
 from tests.desktop.rooms import OFFSCREEN

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from desktop.tasks import Tasks
-    from engine.core.models import SearchRequest
+    from engine.core.models.asking import SearchRequest
 
 
 class Seen:

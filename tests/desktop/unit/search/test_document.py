@@ -16,7 +16,7 @@ from desktop.search.document import (
     tool_summary,
 )
 from desktop.theme import LIGHT
-from engine.core.models import Block, MessageView
+from engine.core.models.sessions import Block, MessageView
 from tests.desktop.fakes import message
 
 if TYPE_CHECKING:

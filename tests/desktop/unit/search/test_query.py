@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from desktop.search import query
 from desktop.search.query import Chip
-from engine.core.models import Role
+from engine.core.models.kinds import Role
 
 NOW = datetime(2026, 3, 12, 12, 0, tzinfo=UTC)
 

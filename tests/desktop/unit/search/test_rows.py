@@ -13,11 +13,11 @@ from tests.desktop.fakes import FakeHistory, session_row
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
 
-    from engine.core.models import Hit
+    from engine.core.models.hits import Hit
 
 
 def hits(query: str = "auth") -> tuple[Hit, ...]:
-    from engine.core.models import SearchRequest
+    from engine.core.models.asking import SearchRequest
 
     return FakeHistory.small().search(SearchRequest(query=query, mode="keyword")).hits
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from desktop.theme import Theme
-    from engine.core.models import MessageView
+    from engine.core.models.sessions import MessageView
 
 
 class Counting:
