@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.core.models.kinds import Kind
+from engine.search import keyword
 from engine.search.fusion import Evidence, QuestionForm, fuse
 from engine.search.ranking import SIGNAL_BONUS
 from engine.search.stopwords import stop_words_for
@@ -29,7 +30,11 @@ TOOL_RESULT_WEIGHT = 0.6
 """Of a word found in a tool's result: printed by a program, said by nobody. 0.5 to 0.8 are alike."""
 
 COMMON_TERM = 20_000
-"""A word in more chunks than this ranks nothing that rarer words do not rank better, and takes 0.1 s to look up."""
+"""A word in more chunks than this ranks nothing that rarer words do not rank better, and takes 0.1 s to look up. Where
+there is no rarer one, as many of its newest chunks are looked at."""
+
+TERM_MATCHES = 6_000
+"""Chunks that one term may propose, its best: further ones end among no first eighty exchanges and take 3 us each."""
 
 LEXICAL_CANDIDATES = 80
 """Exchanges that the words may propose: none beyond the 60th of one leg ended among the first ten of both."""
@@ -172,7 +177,7 @@ def _gather_words(
     covered = 0.0
     for term, rarity in terms:
         whole: dict[int, float] = {}
-        for match in evidence.term_matches(connection, term.expression, where.chunks):
+        for match in _matches(connection, term, where):
             score = _weighed(match)
             block = candidates[match.exchange].blocks[match.chunk]
             block.score += score
@@ -183,6 +188,14 @@ def _gather_words(
         for exchange, score in whole.items():
             candidates[exchange].whole += score
     return min(1.0, covered / total)
+
+
+def _matches(connection: Connection, term: Term, where: Scope) -> list[TermMatch]:
+    near = keyword.newest_if_many(connection, term.expression, where, COMMON_TERM)
+    found = evidence.term_matches(connection, term.expression, where.chunks, TERM_MATCHES, near)
+    if near is not None and len(found) < keyword.ENOUGH:
+        return evidence.term_matches(connection, term.expression, where.chunks, TERM_MATCHES, None)
+    return found
 
 
 def _weighed(match: TermMatch) -> float:

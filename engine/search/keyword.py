@@ -82,7 +82,7 @@ def search(
         found = _typed(connection, query, where, now_ms, wanted)
         if found is not None:
             return found
-    near = _newest_if_many(connection, query, where)
+    near = newest_if_many(connection, query.strict, where)
     counts = words.counted(connection, query.strict, where.chunks, near)
     if near is not None and counts.shown < max(ENOUGH, wanted):
         near = None
@@ -111,9 +111,17 @@ def _weights(now_ms: int) -> words.Weights:
     return words.Weights(SIGNAL_BONUS, RECENCY_BONUS, RECENCY_HALF_LIFE_DAYS * _DAY_MS, now_ms)
 
 
-def _newest_if_many(connection: Connection, query: Query, where: Scope) -> Stretches | None:
-    """Return where the newest `RANKED_AT_ONCE` or so matches stand, None when there are not so many."""
-    last = words.number_of_match(connection, query.strict, RANKED_AT_ONCE)
+def hidden(connection: Connection, query: Query, where: Scope) -> words.MatchCounts:
+    """Return what the filters keep out of the answer to a question; among the newest only, when that is very much."""
+    near = newest_if_many(connection, query.strict, where)
+    return words.counted(connection, query.strict, where.chunks, near)
+
+
+def newest_if_many(
+    connection: Connection, expression: str, where: Scope, many: int = RANKED_AT_ONCE
+) -> Stretches | None:
+    """Return where about so many of the newest matches stand, None when there are not more."""
+    last = words.number_of_match(connection, expression, many)
     if last is None:
         return None
     first, _ = stretches.ends(connection, "chunks")

@@ -116,7 +116,7 @@ def repair(connection: Connection, query: Query) -> Query:
 
 
 def _repaired(connection: Connection, term: Term) -> Term:
-    if term.is_phrase or term.is_prefix or all(words.document_count(connection, word) for word in term.words):
+    if term.is_phrase or term.is_prefix or words.any_matches(connection, term.expression):
         return term
     other = fuzzy.corrected(connection, Query(term.text, (term,)))
     return term if other is None else other.terms[0]

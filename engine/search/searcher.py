@@ -182,7 +182,7 @@ class Searcher:
             now_ms=int(self._clock.now() * 1000),
             percent=self._share.share(connection)[2],
         )
-        hidden = words.counted(connection, found.query.strict, where.chunks)
+        hidden = keyword.hidden(connection, found.query, where)
         return _Answer(
             found.ranking,
             found.query,

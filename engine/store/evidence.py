@@ -10,6 +10,7 @@ from engine.core.models.kinds import Role
 from engine.store.codes import ROLES
 from engine.store.connection import all_rows
 from engine.store.filters import ChunkFilter, conditions
+from engine.store.stretches import Stretches, ends, within
 from engine.store.words import PARTS_WEIGHT, WORDS_WEIGHT
 
 if TYPE_CHECKING:
@@ -32,17 +33,19 @@ class TermMatch:
     time_ms: int | None
 
 
-def term_matches(connection: Connection, expression: str, chunk_filter: ChunkFilter) -> list[TermMatch]:
-    """Return every chunk that matches an FTS5 expression and passes the filter."""
+def term_matches(
+    connection: Connection, expression: str, chunk_filter: ChunkFilter, limit: int, stretches: Stretches | None
+) -> list[TermMatch]:
+    """Return the chunks that match an FTS5 expression best and pass the filter, at most so many, best first."""
     where = conditions(chunk_filter)
     return [
         TermMatch(*row)
         for row in connection.execute(
-            f"""WITH matched AS MATERIALIZED (
-                  SELECT rowid AS id, -bm25(search, {WORDS_WEIGHT}, {PARTS_WEIGHT}) AS score
-                  FROM search WHERE search MATCH ?)
-                SELECT c.id, matched.score, c.exchange_id, c.kind, c.signal, c.time_ms
-                FROM matched CROSS JOIN chunks c ON c.id = matched.id WHERE {where.sql}""",
+            f"""SELECT c.id, -bm25(search, {WORDS_WEIGHT}, {PARTS_WEIGHT}) AS score, c.exchange_id, c.kind, c.signal,
+                  c.time_ms
+                FROM search CROSS JOIN chunks c ON c.id = search.rowid
+                WHERE search MATCH ? AND {within(stretches)} AND {where.sql}
+                ORDER BY score DESC, c.id LIMIT {int(limit)}""",
             (expression, *where.values),
         )
     ]
@@ -86,7 +89,7 @@ def background(connection: Connection, generation: int, query: Floats, samples: 
     """
     from engine.store.packing import cosines  # noqa: PLC0415 - numpy: a search by words does without
 
-    first, last = all_rows(connection, "SELECT coalesce(min(id), 0), coalesce(max(id), 0) FROM passages")[0]
+    first, last = ends(connection, "passages")
     step = max(1, (last - first) // samples)
     rows = all_rows(
         connection,

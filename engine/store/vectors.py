@@ -192,6 +192,19 @@ def among(
     return _ranked(rows, query)
 
 
+def allowed_among(connection: apsw.Connection, passages: Sequence[int], chunk_filter: ChunkFilter) -> list[int]:
+    """Return those of the named passages that a filter lets through, in the order given."""
+    where = conditions(chunk_filter)
+    return [
+        row[0]
+        for row in connection.execute(
+            f"""SELECT p.id FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value
+                CROSS JOIN chunks c ON c.id = p.chunk_id WHERE {where.sql}""",
+            (json.dumps(list(passages)), *where.values),
+        )
+    ]
+
+
 def allowed_passages(connection: apsw.Connection, generation: int, chunk_filter: ChunkFilter) -> list[int]:
     """Return the numbers of every passage that a filter lets through."""
     where = conditions(chunk_filter)

@@ -183,6 +183,11 @@ def projects_with(
     )
 
 
+def any_matches(connection: apsw.Connection, expression: str) -> bool:
+    """True when a chunk matches an FTS5 expression; tells at once, also for the most common word."""
+    return connection.execute("SELECT 1 FROM search WHERE search MATCH ? LIMIT 1", (expression,)).fetchone() is not None
+
+
 def document_count(connection: apsw.Connection, word: str) -> int:
     """Return in how many chunks an exact word stands."""
     row = connection.execute("SELECT doc FROM vocabulary WHERE term = ? AND col = 'words'", (word,)).fetchone()
