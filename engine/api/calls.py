@@ -100,10 +100,12 @@ class CallTable:
         ids = arguments.get("ids") or [arguments.get("chunk_id") or arguments["message_uuid"]]
         return self._api.get_context(ids, before=arguments.get("before", 3), after=arguments.get("after", 3))
 
-    def _call_session(self, arguments: Mapping[str, Any], _caller: Caller) -> Reading:
-        roles = arguments.get("roles")
+    def _call_session(self, arguments: Mapping[str, Any], caller: Caller) -> Reading:
+        roles, session = arguments.get("roles"), arguments["session_id"]
+        if session == "current":
+            session = self._api.asking_session("get_session", arguments, caller) or session
         return self._api.get_session(
-            arguments["session_id"],
+            session,
             offset=arguments.get("offset", 0),
             limit=arguments.get("limit", 50),
             roles=None if roles is None else frozenset(Role(each) for each in roles),
@@ -158,8 +160,8 @@ class CallTable:
             by=arguments.get("by"), limit=arguments.get("limit", 50), offset=arguments.get("offset", 0)
         )
 
-    def _call_reindex(self, arguments: Mapping[str, Any], _caller: Caller) -> ReindexReply:
-        return self._api.reindex(arguments.get("project"), full=arguments.get("full", False))
+    def _call_reindex(self, arguments: Mapping[str, Any], caller: Caller) -> ReindexReply:
+        return self._api.reindex(arguments.get("project"), full=arguments.get("full", False), caller=caller)
 
     def _call_prune(self, arguments: Mapping[str, Any], caller: Caller, work: Work) -> PruneReply:
         return self._api.keeping.prune(

@@ -20,7 +20,7 @@ from engine.knowledge.service import KnowledgeService
 from engine.knowledge.tools import OPERATIONS as KNOWLEDGE_TOOLS
 from engine.recall.raw import RawReader
 from engine.recall.reader import Reader
-from engine.recall.sessions import list_sessions
+from engine.recall.sessions import NO_SUCH_PROJECT, list_sessions
 from engine.search import scope
 from engine.search.searcher import Searcher
 from engine.search.semantic import SemanticLeg
@@ -237,10 +237,7 @@ class EngineApi:
                 zone=self._zone,
                 with_highlights=with_highlights,
             )
-        note = None
-        if not found.sessions and project is not None:
-            note = "No session in a project of this name; list_sessions without `project` shows all."
-        return replace(found, limit_applied=page.applied, note=note)
+        return replace(found, limit_applied=page.applied)
 
     def export_session(self, session_id: str, *, form: Literal["markdown", "jsonl"] = "markdown") -> str:
         """Return a whole session as one text: Markdown to read, or its lines as Claude Code wrote them.
@@ -311,13 +308,24 @@ class EngineApi:
         with self._readers.connection() as connection:
             return coverage_of(connection, by, page, self._zone)
 
-    def reindex(self, project: str | None = None, *, full: bool = False) -> ReindexReply:
+    def reindex(self, project: str | None = None, *, full: bool = False, caller: Caller = _NO_CALLER) -> ReindexReply:
         """Queue a look at every transcript, or reading all of them anew, and return at once.
 
+        Args:
+            project: Only the transcripts of working directories whose path has this in it, or of the caller's `"."`.
+            full: Read them anew.
+            caller: Whose `.` the project may be.
+
         Raises:
-            EngineNotRunning: There is no engine.
+            EngineError: There is no engine, or the database refused.
         """
-        return self._engine().reindex(project, full=full)
+        engine = self._engine()
+        if project is None:
+            return engine.reindex(None, full=full)
+        with self._readers.connection() as connection:
+            folders, here = scope.project_folders(connection, project, caller)
+        reply = engine.reindex(here or project, full=full)
+        return reply if folders or reply.queued_files else replace(reply, note=NO_SUCH_PROJECT)
 
     def pause(self, for_s: float | None = None) -> PauseReply:
         """Stop indexing after the present file; what is indexed can still be searched.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.api.control import Work, no_progress
 from engine.checkup import vault_problems
 from engine.core.models.asking import Caller
 from engine.maintenance.prune import PruneRequest
+from engine.recall.sessions import NO_SUCH_PROJECT
 from engine.search import scope
 from engine.store import reading
 
@@ -104,7 +106,8 @@ class Keeping:
             folders, _ = scope.project_folders(connection, project, caller)
         request = PruneRequest(older_than_days, folders, archive, include_only_copies)
         work = work or Work(no_progress, threading.Event())
-        return self._keeper.prune(request, dry_run=dry_run, progress=work.progress, cancelled=work.cancelled)
+        reply = self._keeper.prune(request, dry_run=dry_run, progress=work.progress, cancelled=work.cancelled)
+        return replace(reply, note=NO_SUCH_PROJECT) if folders == () else reply
 
     def forget(self, session_id: str) -> ForgetReply:
         """Take one session out of index, archive and backups, for ever. Claude Code's own file is not touched.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engine.recall.sessions import NO_SUCH_PROJECT
 from engine.store import filters, reading
 from engine.store.usage_sums import UsageSums
 from engine.usage.report import usage_report
@@ -49,7 +51,7 @@ def usage_of(
         end_ms=everything.end_ms if span.end_ms is None else span.end_ms,
         folder_ids=folders,
     )
-    return usage_report(
+    report = usage_report(
         UsageSums(connection),
         by=by,
         prices=prices,
@@ -59,6 +61,7 @@ def usage_of(
         only=only,
         split_models=split_models,
     )
+    return replace(report, notes=(NO_SUCH_PROJECT, *report.notes)) if folders == () else report
 
 
 class _StoredNames:

@@ -25,6 +25,7 @@ OPENING_CHARACTERS = 200
 HIGHLIGHT_CHARACTERS = 160
 MAX_HIGHLIGHTS = 6
 """Of a session in a period: enough to recognise the work, small enough for twenty sessions in one reply."""
+NO_SUCH_PROJECT = "No project that is indexed has this in its path; list_sessions without `project` shows all."
 
 
 def session_row(info: SessionInfo, zone: ZoneInfo) -> SessionRow:
@@ -92,7 +93,17 @@ def list_sessions(
         total=total,
         next_offset=following if following < total else None,
         range=shown_range,
+        note=None if total else _why_none(span, folders),
     )
+
+
+def _why_none(span: TimeSpan, folders: tuple[int, ...] | None) -> str | None:
+    """Return why a list is empty, None when there is no history at all."""
+    if folders == ():
+        return NO_SUCH_PROJECT
+    if folders is not None and not span.is_open:
+        return "No session of this project in this time; there may be some without `project`, or in a longer time."
+    return None if span.is_open else "No session in this time; status says whether transcripts are still being read."
 
 
 def _lineage(info: SessionInfo) -> Lineage | None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.core.errors import EngineNotRunning, InvalidArgument
+from engine.core.errors import EngineNotRunning, InvalidArgument, NotFound
+from engine.core.models.asking import Caller
 from engine.core.paths import Paths
 from engine.core.settings import Settings
 from engine.service import open_reader
@@ -121,3 +122,53 @@ def test_a_hybrid_search_shows_what_was_decided_beside_what_was_said(engine: Eng
 def test_a_search_without_a_knowledge_store_creates_none(engine: Engine) -> None:
     assert "knowledge_hits" not in engine.api.call("hybrid_search", {"query": "count"})
     assert not engine.paths.knowledge.exists()
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("list_sessions", {}),
+        ("get_period", {"when": "7d"}),
+        ("get_usage", {}),
+        ("prune", {"older_than_days": 1}),
+        ("reindex", {}),
+        ("reindex", {"full": True}),
+        ("keyword_search", {"query": "count"}),
+        ("hybrid_search", {"query": "count"}),
+    ],
+)
+def test_a_project_that_is_not_known_is_said_to_be_none(
+    engine: Engine, method: str, arguments: dict[str, object]
+) -> None:
+    known = engine.api.ask(method, {**arguments, "project": "API"})
+    unknown = engine.api.ask(method, {**arguments, "project": "no/such/place"})
+
+    assert "No project" not in known.get("note", "")
+    assert "No project" in unknown["note"]
+    assert not unknown.get("queued_files")
+
+
+def test_a_dot_reads_the_transcripts_of_the_callers_repository_anew(engine: Engine) -> None:
+    def queued(caller: Caller, **more: object) -> object:
+        return engine.api.ask("reindex", {"full": True, "project": ".", **more}, caller=caller)["queued_files"]
+
+    assert queued(Caller(cwd="/home/dev/api")) == 1
+    assert queued(Caller(cwd="/home/dev/elsewhere")) == 0
+
+
+def test_an_empty_time_is_told_from_an_unknown_project(engine: Engine) -> None:
+    def note(**asked: str) -> str:
+        return str(
+            engine.api.ask("list_sessions", {"date_from": "2020-01-01", "date_to": "2020-01-31", **asked})["note"]
+        )
+
+    assert note().startswith("No session in this time")
+    assert note(project="api").startswith("No session of this project in this time")
+
+
+def test_the_asking_session_is_read_by_its_word(engine: Engine) -> None:
+    asking = Caller(cwd="/home/dev/api", session_id=SESSION, is_model=True)
+
+    assert engine.api.ask("get_session", {"session_id": "current"}, caller=asking)["session"]["session_id"] == SESSION
+    with pytest.raises(NotFound, match="list_sessions"):
+        engine.api.ask("get_session", {"session_id": "current"})
