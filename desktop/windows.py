@@ -27,6 +27,15 @@ class EngineWindow(Protocol):
         ...
 
 
+@runtime_checkable
+class RecordWindow(Protocol):
+    """A window that reads records."""
+
+    def read(self, name: str) -> None:
+        """Show a record."""
+        ...
+
+
 # Imported when it is opened: most are not, and the tray is to be there at once.
 
 
@@ -112,7 +121,13 @@ class Windows:
         self._open: dict[str, QWidget] = {}
 
     def open(self, name: str) -> QWidget:
-        """Show a window, the same one again when it is there; a sentence for one that does not exist yet."""
+        """Show a window, the same one again when it is there; a sentence for one that does not exist yet.
+
+        Args:
+            name: As the tray has it; `record:ID` for the record of this id in the window of Knowledge.
+        """
+        name, _, record = name.partition(":")
+        name = "knowledge" if record else name
         window = self._open.get(name)
         if window is None:
             maker = self._makers.get(name)
@@ -123,6 +138,8 @@ class Windows:
         window.show()
         window.raise_()
         window.activateWindow()
+        if record and isinstance(window, RecordWindow):
+            window.read(record)
         return window
 
     def attach(self, history: History | None) -> None:

@@ -83,8 +83,8 @@ def listing(
             recent = {"timeField": "recorded_at", "limit": PAGE, **more}
             reply = history.call("knowledge_timeline", recent)
             rows = tuple(row_of(each, zone) for each in _rows(reply))
-            head: tuple[Row, ...] = (Heading(words.knowledge.RECENT),) if rows and not offset else ()
-            return _listing(reply, (*head, *rows), words.knowledge.EMPTY)
+            head: tuple[Row, ...] = (Heading(words.shared.RECORDED_LAST),) if rows and not offset else ()
+            return _listing(reply, (*head, *rows), words.shared.NO_RECORDS)
         case "timeline" if not question.text:
             return Listing((), empty=words.knowledge.WHOSE)
         case "timeline":

@@ -81,8 +81,8 @@ def dated_rows(rows: Sequence[Mapping[str, Any]], zone: ZoneInfo) -> tuple[Row, 
 def standing_of(row: Mapping[str, Any]) -> str:
     """Return what is special about a record's standing; nothing for one that holds."""
     lifecycle = str(row.get("lifecycle", "active"))
-    parts = [] if lifecycle == "active" else [words.knowledge.LIFECYCLES.get(lifecycle, lifecycle)]
-    return ", ".join([*parts, *([words.knowledge.EXPIRED] if row.get("expired") else [])])
+    parts = [] if lifecycle == "active" else [words.shared.LIFECYCLES.get(lifecycle, lifecycle)]
+    return ", ".join([*parts, *([words.shared.EXPIRED] if row.get("expired") else [])])
 
 
 def day_text(text: str, zone: ZoneInfo | None) -> str:

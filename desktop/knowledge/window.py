@@ -209,7 +209,7 @@ class KnowledgeWindow(PlainWindow):
 
         def ask(_cancelled: object) -> Listing:
             if not store_exists(layout):
-                return Listing((), empty=words.knowledge.EMPTY)
+                return Listing((), empty=words.shared.NO_RECORDS)
             return listing(history, question, zone)
 
         if not self.model.rows:

@@ -5,7 +5,7 @@ Knows no widget. Everything it shows goes out as rows and one `Report`; everythi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -14,7 +14,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from desktop import words
 from desktop.errors import Trouble, log_bug, trouble_of
 from desktop.search import query as typed
-from desktop.search import rows
+from desktop.search import records, rows
+from desktop.search.report import Report
 from engine.core.models.asking import SearchRequest
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from desktop.history import History
     from desktop.search.query import Chip
+    from desktop.search.records import Records
     from desktop.search.rows import Row
     from desktop.tasks import Tasks
     from engine.core.models.hits import Hit, SearchReply
@@ -44,26 +46,6 @@ _METHODS: Final[dict[Mode, str]] = {
     "keyword": "keyword_search",
     "semantic": "semantic_search",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What the window says about the rows."""
-
-    is_slow: bool = False
-    """"Searching…" is due."""
-    total: int | None = None
-    """Hits; None while the field is empty."""
-    note: str | None = None
-    """How the answer was made, when not as asked."""
-    problem: Trouble | None = None
-    offer_everything: int = 0
-    """Low-signal hits that are not shown, when nothing else matches."""
-    corrected: str | None = None
-    is_empty: bool = False
-    """An answer has come and holds nothing."""
-    has_history: bool = True
-    """False when the engine has no session at all."""
 
 
 class SearchController(QObject):
@@ -299,10 +281,13 @@ class SearchController(QObject):
         )
 
     def _ask_knowledge(self) -> None:
+        history, text = self._history, self.words
+        if history is None:
+            return
         self._answers.cancel()
-        self._hits, self._asked = (), None
-        self.rows_changed.emit((), False)
-        self._say(Report(total=0, note=words.search.KNOWLEDGE_LATER))
+        self._hits, self._asked, self._next_offset = (), None, None
+        self._slow.start()
+        self._recents.run(lambda _: records.ask(history, text), self._recorded, self._failed)
 
     # Answers -------------------------------------------------------------------------------------------------------
 
@@ -340,6 +325,13 @@ class SearchController(QObject):
         self.rows_changed.emit(rows.sessions((), found.sessions, ("", words.amounts.sessions(found.total))), False)
         self._say(Report(is_empty=not found.sessions, note=found.note))
 
+    def _recorded(self, found: Records) -> None:
+        self._slow.stop()
+        self.rows_changed.emit(found.rows, False)
+        self._say(
+            Report(records=found.total if self.words.strip() else None, is_empty=not found.rows, empty=found.note)
+        )
+
     def _report_of(self, request: SearchRequest, reply: SearchReply) -> Report:
         return Report(
             total=reply.total,
@@ -363,13 +355,13 @@ class SearchController(QObject):
 
     def _failed(self, error: Exception) -> None:
         log_bug(error)
-        self._fail(trouble_of(error))
+        self._fail(trouble_of(error), needs_doctor=True)
 
-    def _fail(self, problem: Trouble) -> None:
+    def _fail(self, problem: Trouble, *, needs_doctor: bool = False) -> None:
         self._slow.stop()
         self._hits, self._next_offset = (), None
         self.rows_changed.emit((), False)
-        self._say(Report(problem=problem))
+        self._say(Report(problem=problem, needs_doctor=needs_doctor))
 
     # Showing -------------------------------------------------------------------------------------------------------
 
@@ -397,7 +389,7 @@ class SearchController(QObject):
             self.rows_changed.emit(made, self._next_offset is not None)
 
     def _say_slow(self) -> None:
-        if self._answers.is_busy or self._meanings.is_busy:
+        if self._answers.is_busy or self._meanings.is_busy or self._recents.is_busy:
             self._say(replace(self.report, is_slow=True))
 
     def _say(self, report: Report) -> None:

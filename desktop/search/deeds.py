@@ -13,8 +13,8 @@ from desktop import format as shown
 from desktop import words
 from desktop.errors import log_bug, trouble_of
 from desktop.search.actions import ACTIONS
-from desktop.search.document import plain_text
-from desktop.search.rows import HitRow, SessionItem
+from desktop.search.citing import hit_text, message_citation, row_citation
+from desktop.search.rows import Heading, HitRow, RecordItem, SessionItem
 from engine.core.errors import NotFound
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 BEYOND: Final = ("status", "usage", "knowledge", "doctor", "prune", "connect", "settings", "about", "quit")
 """Actions that open something else than this window: all of the tray's menu, which not every desktop has."""
+RECORD: Final = "record:"
+"""Before the id of a record that is to be opened in its own window."""
 TROUBLE_MS: Final = 4000
-QUOTE: Final = 300
-"""Characters of a citation's quotation."""
 
 
 class Deeds:
@@ -93,7 +93,7 @@ class Deeds:
 
     def open_nth(self, number: int) -> bool:
         """Open the n-th row that can be selected."""
-        chosen = [at for at, row in enumerate(self._window.model.rows) if isinstance(row, (HitRow, SessionItem))]
+        chosen = [at for at, row in enumerate(self._window.model.rows) if not isinstance(row, Heading)]
         if number >= len(chosen):
             return True
         self._window.select(chosen[number])
@@ -126,6 +126,9 @@ class Deeds:
             self._window.show_session(row.session_id, at=row.hit.chunk_id)
         elif isinstance(row, SessionItem):
             self._window.show_session(row.session_id)
+        elif isinstance(row, RecordItem):
+            self._window.remember_query()
+            self._window.wanted.emit(f"{RECORD}{row.id}")
         return True
 
     def _jumped(self, found: tuple[str, str | None]) -> None:
@@ -182,31 +185,25 @@ class Deeds:
         # The whole query is selected when the window appears; then the hit is meant.
         if field.hasSelectedText() and field.selectedText() != field.text():
             return False
-        row = window.row
-        if isinstance(row, SessionItem):
-            return self._copied(shown.plain(row.session.title or row.session.session_id), words.shared.COPIED)
-        if isinstance(row, HitRow):
-            self._with_context(row.hit, lambda reading: self._copied(_hit_text(row.hit, reading), words.shared.COPIED))
+        match window.row:
+            case SessionItem(session=session):
+                self._copied(shown.plain(session.title or session.session_id), words.shared.COPIED)
+            case RecordItem() as record:
+                self._copied(record.text or record.title, words.shared.COPIED)
+            case HitRow(hit=hit):
+                self._with_context(hit, lambda reading: self._copied(hit_text(hit, reading), words.shared.COPIED))
+            case _:
+                pass
         return True
 
     def _cite(self) -> bool:
         window = self._window
         if window.in_session:
             session, message = window.session.session, window.session.current_message()
-            if session is not None and message is not None:
-                quote = shown.one_line(plain_text(message), QUOTE)
-                place = (session.title, session.project, message.timestamp)
-                self._copied(
-                    _citation(quote, place, session.session_id, message.message_uuid), words.search.CITATION_COPIED
-                )
-            return True
-        row = window.row
-        if isinstance(row, HitRow):
-            hit = row.hit
-            quote = shown.one_line(hit.snippet, QUOTE)
-            place = (hit.session_title, hit.project, hit.timestamp)
-            self._copied(_citation(quote, place, hit.session_id, hit.message_uuid), words.search.CITATION_COPIED)
-        return True
+            cited = None if session is None or message is None else message_citation(session, message)
+        else:
+            cited = row_citation(window.row)
+        return True if cited is None else self._copied(cited, words.search.CITATION_COPIED)
 
     def _copy_id(self) -> bool:
         session = self._session_id
@@ -393,16 +390,3 @@ class Deeds:
         log_bug(error)
         trouble = trouble_of(error)
         self._say(f"{trouble.title}. {trouble.text}".strip(), TROUBLE_MS)
-
-
-def _hit_text(hit: Hit, reading: Reading) -> str:
-    message = next((each for each in reading.messages if each.in_hit), None)
-    return plain_text(message) if message is not None else shown.plain(hit.snippet)
-
-
-def _citation(quote: str, place: tuple[str | None, str | None, str | None], session: str, message: str) -> str:
-    """Return a quotation with where it stands: title, project and time."""
-    title, project, timestamp = place
-    name = shown.one_line(title or words.shared.UNTITLED, 120)
-    parts = (name, shown.project_name(project), (timestamp or "")[:16].replace("T", " "))
-    return words.search.citation(quote, ", ".join(part for part in parts if part), session, message)

@@ -14,14 +14,14 @@ from PySide6.QtGui import (
     QTextLayout,
     QTextOption,
 )
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from desktop import format as shown
 from desktop import words
 from desktop.resources import drawn
 from desktop.search.model import ROW_ROLE
-from desktop.search.rows import Heading, HitRow, SessionItem
-from desktop.theme import colour, scaled
+from desktop.search.rows import Heading, HitRow, RecordItem, SessionItem
+from desktop.theme import colour
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,15 +30,46 @@ if TYPE_CHECKING:
     from desktop.theme import Theme
     from engine.core.models.hits import Hit
 
+SIDE: Final = 6
+"""Between the list's edge and the surface of a selected row."""
 PAD: Final = 12
+EDGE: Final = 11
+"""Above and below a row's text."""
+GAP: Final = 3
+MORE_GAP: Final = 3
 ICON: Final = 16
+ICON_GAP: Final = 10
 INDENT: Final = 18
+INNER_TIME: Final = INDENT + 60
+"""What a further hit of a session leaves less for its text: it is set in, and its time stands beside it."""
 SNIPPET_LINES: Final = 2
 MAX_SNIPPET: Final = 400
 """Characters that are laid out; two lines hold fewer at any width."""
 
 ROLE_ICONS: Final = {"user": "person", "assistant": "claude", "tool": "tool", "summary": "summary"}
 KIND_ICONS: Final = {"thinking": "thinking", "tool_use": "tool", "tool_result": "tool", "image": "image"}
+
+
+class Fonts:
+    """The fonts of rows with their measures, made once: each row uses six of them.
+
+    Args:
+        theme: Where they come from.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        self.made_from = theme.font()
+        self.title = theme.font(bold=True)
+        self.small = theme.font(0.9)
+        self.tiny = theme.font(0.86)
+        self.heading = theme.font(0.86, bold=True)
+        self.chip = theme.font(0.82)
+        self.in_title = QFontMetrics(self.title)
+        self.in_small = QFontMetrics(self.small)
+        self.in_tiny = QFontMetrics(self.tiny)
+        self.in_chip = QFontMetrics(self.chip)
+        self.line = QFontMetrics(self.made_from).lineSpacing()
+        self.small_line = self.in_small.lineSpacing()
 
 
 class RowDelegate(QStyledItemDelegate):
@@ -53,21 +84,42 @@ class RowDelegate(QStyledItemDelegate):
         super().__init__()
         self._theme = theme
         self._now = now
+        self._fonts = Fonts(theme)
+
+    @property
+    def fonts(self) -> Fonts:
+        """The fonts of rows, in the system's font as it is now."""
+        if self._fonts.made_from != self._theme.font():
+            self._fonts = Fonts(self._theme)
+        return self._fonts
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: ARG002 - Qt's signature
         """Return the height of a row; the width is the list's."""
         row: Row = index.data(ROW_ROLE)
-        line = QFontMetrics(self._theme.font()).lineSpacing()
-        small = QFontMetrics(self._theme.font(0.9)).lineSpacing()
+        fonts = self._fonts
         match row:
             case Heading():
-                return QSize(0, small + 14)
+                return QSize(0, fonts.small_line + 14)
             case SessionItem():
-                return QSize(0, line + small + 26)
+                return QSize(0, fonts.line + GAP + fonts.small_line + 2 * EDGE)
+            case RecordItem():
+                lines = 2 if row.text else 1
+                return QSize(0, fonts.line + GAP + fonts.small_line * lines + 2 * EDGE)
             case HitRow():
-                extra = small + 4 if row.more else 0
-                head = 0 if row.inner else line + 3
-                return QSize(0, head + small * SNIPPET_LINES + 24 + extra)
+                head = 0 if row.inner else fonts.line + GAP
+                more = fonts.small_line + MORE_GAP if row.more else 0
+                return QSize(0, head + fonts.small_line * self._lines_of(row) + more + 2 * EDGE)
+
+    def _lines_of(self, row: HitRow) -> int:
+        """Return how many lines a snippet takes: short ones are one line, and their row is lower."""
+        view = self.parent()
+        if not isinstance(view, QAbstractItemView):
+            return SNIPPET_LINES
+        room = view.viewport().width() - 2 * (SIDE + PAD) - ICON - ICON_GAP - (INNER_TIME if row.inner else 0)
+        text = row.hit.snippet[:MAX_SNIPPET]
+        if len(text) * self._fonts.in_small.averageCharWidth() > 2 * room:
+            return SNIPPET_LINES
+        return 1 if self._fonts.in_small.horizontalAdvance(_prefix(row.hit) + text) <= room else SNIPPET_LINES
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -79,40 +131,36 @@ class RowDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colours = self._theme.colours
-        if not isinstance(row, Heading):
-            is_selected = bool(state & QStyle.StateFlag.State_Selected)
-            is_hovered = bool(state & QStyle.StateFlag.State_MouseOver)
-            if is_selected or is_hovered:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(colour(colours.selection if is_selected else colours.hover))
-                painter.drawRoundedRect(QRectF(rect).adjusted(6, 1, -6, -1), 8, 8)
-        inner = rect.adjusted(6 + PAD, 10, -6 - PAD, -10)
+        is_selected = bool(state & QStyle.StateFlag.State_Selected)
+        if not isinstance(row, Heading) and (is_selected or state & QStyle.StateFlag.State_MouseOver):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour(colours.selection if is_selected else colours.hover))
+            painter.drawRoundedRect(QRectF(rect).adjusted(SIDE, 1, -SIDE, -1), 8, 8)
+        inner = rect.adjusted(SIDE + PAD, EDGE, -SIDE - PAD, -EDGE)
         match row:
             case Heading():
                 self._heading(painter, row, rect)
             case SessionItem():
                 self._session(painter, row, inner)
+            case RecordItem():
+                self._record(painter, row, inner)
             case HitRow():
-                self._hit(painter, row, inner)
+                self._hit(painter, row, inner, is_selected=is_selected)
         painter.restore()
 
     def _heading(self, painter: QPainter, row: Heading, rect: QRect) -> None:
-        painter.setFont(self._theme.font(0.86, bold=True))
+        painter.setFont(self.fonts.heading)
         painter.setPen(colour(self._theme.colours.faint))
-        box = rect.adjusted(6 + PAD, 6, -6 - PAD, 0)
+        box = rect.adjusted(SIDE + PAD, 6, -SIDE - PAD, 0)
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, row.text)
 
     def _session(self, painter: QPainter, row: SessionItem, box: QRect) -> None:
         colours = self._theme.colours
         session = row.session
-        ratio = painter.device().devicePixelRatioF()
-        icon = drawn("pin" if row.pinned else "session", ICON, colours.accent if row.pinned else colours.faint, ratio)
-        painter.drawPixmap(QPointF(box.left(), box.top() + 2), icon)
-        box = box.adjusted(ICON + 10, 0, 0, 0)
+        tint = colours.accent if row.pinned else colours.faint
+        box = self._icon(painter, "pin" if row.pinned else "session", tint, box)
         used = self._time(painter, session.last_at, box)
-        self._title(
-            painter, shown.one_line(session.title or words.shared.UNTITLED, 200), box.adjusted(0, 0, -used - 10, 0)
-        )
+        self._title(painter, session.title or words.shared.UNTITLED, box.adjusted(0, 0, -used - 10, 0))
         parts = [
             shown.project_name(session.project),
             shown.one_line(session.branch or "", 40),
@@ -121,33 +169,42 @@ class RowDelegate(QStyledItemDelegate):
         ]
         self._line(painter, " · ".join(part for part in parts if part), self._below(box))
 
-    def _hit(self, painter: QPainter, row: HitRow, box: QRect) -> None:
+    def _record(self, painter: QPainter, row: RecordItem, box: QRect) -> None:
         colours = self._theme.colours
-        hit = row.hit
-        ratio = painter.device().devicePixelRatioF()
+        box = self._icon(painter, "summary", colours.accent, box)
+        used = self._time(painter, row.when, box)
+        self._title(painter, row.title, box.adjusted(0, 0, -used - 10, 0))
+        below = self._below(box)
+        self._line(painter, row.about, below)
+        if row.text:
+            self._line(painter, row.text, below.adjusted(0, self.fonts.small_line, 0, 0))
+
+    def _hit(self, painter: QPainter, row: HitRow, box: QRect, *, is_selected: bool) -> None:
+        fonts, hit = self.fonts, row.hit
         if row.inner:
             box = box.adjusted(INDENT, 0, 0, 0)
-        name, tint = self._role_look(hit)
-        painter.drawPixmap(QPointF(box.left(), box.top() + 2), drawn(name, ICON, tint, ratio))
-        box = box.adjusted(ICON + 10, 0, 0, 0)
-        if row.inner:
-            used = self._time(painter, hit.timestamp, box)
-            self._snippet(painter, hit, box.adjusted(0, 0, -used - 10, 0))
-            return
+        box = self._icon(painter, *self._role_look(hit), box)
         used = self._time(painter, hit.timestamp, box)
-        used += self._project(painter, hit, box.adjusted(0, 0, -used - 8, 0)) + 8
-        self._title(
-            painter, shown.one_line(hit.session_title or words.shared.UNTITLED, 200), box.adjusted(0, 0, -used - 10, 0)
-        )
-        below = self._below(box)
-        self._snippet(painter, hit, below)
+        if row.inner:
+            self._snippet(painter, hit, box.adjusted(0, 0, -used - 10, 0), self._lines_of(row))
+            return
+        used += self._project(painter, hit, box.adjusted(0, 0, -used - 8, 0), is_selected=is_selected) + 8
+        self._title(painter, hit.session_title or words.shared.UNTITLED, box.adjusted(0, 0, -used - 10, 0))
+        below, lines = self._below(box), self._lines_of(row)
+        self._snippet(painter, hit, below, lines)
         if row.more:
-            small = QFontMetrics(self._theme.font(0.9)).lineSpacing()
-            top = below.top() + small * SNIPPET_LINES + 4
-            painter.setFont(self._theme.font(0.86))
-            painter.setPen(colour(colours.accent))
+            top = below.top() + fonts.small_line * lines + MORE_GAP
+            painter.setFont(fonts.tiny)
+            painter.setPen(colour(self._theme.colours.accent))
             text = f"{'▾' if row.expanded else '▸'} {words.search.more_in_session(row.more)}"
-            painter.drawText(QRect(below.left(), top, below.width(), small), Qt.AlignmentFlag.AlignLeft, text)
+            place = QRect(below.left(), top, below.width(), fonts.small_line)
+            painter.drawText(place, Qt.AlignmentFlag.AlignLeft, text)
+
+    def _icon(self, painter: QPainter, name: str, tint: str, box: QRect) -> QRect:
+        """Draw the mark of a row and return what is left beside it."""
+        ratio = painter.device().devicePixelRatioF()
+        painter.drawPixmap(QPointF(box.left(), box.top() + 2), drawn(name, ICON, tint, ratio))
+        return box.adjusted(ICON + ICON_GAP, 0, 0, 0)
 
     def _role_look(self, hit: Hit) -> tuple[str, str]:
         colours = self._theme.colours
@@ -156,58 +213,58 @@ class RowDelegate(QStyledItemDelegate):
         return icon, tints.get(hit.role, colours.tool) if icon != "tool" else colours.tool
 
     def _below(self, box: QRect) -> QRect:
-        return box.adjusted(0, QFontMetrics(self._theme.font()).lineSpacing() + 3, 0, 0)
+        return box.adjusted(0, self.fonts.line + GAP, 0, 0)
 
     def _title(self, painter: QPainter, text: str, box: QRect) -> None:
-        font = scaled(self._theme.font(), 1.0, bold=True)
-        painter.setFont(font)
+        fonts = self.fonts
+        painter.setFont(fonts.title)
         painter.setPen(colour(self._theme.colours.text))
-        elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(
-            box, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine, elided
-        )
+        self._text(painter, shown.one_line(text, 200), box, fonts.in_title)
 
     def _line(self, painter: QPainter, text: str, box: QRect) -> None:
-        font = self._theme.font(0.9)
-        painter.setFont(font)
+        fonts = self.fonts
+        painter.setFont(fonts.small)
         painter.setPen(colour(self._theme.colours.muted))
-        elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(
-            box, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine, elided
-        )
+        self._text(painter, text, box, fonts.in_small)
+
+    def _text(self, painter: QPainter, text: str, box: QRect, metrics: QFontMetrics) -> None:
+        """Draw one line on the font's own baseline: letters of another font (Chinese, emoji) must not push it down."""
+        elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(QPointF(box.left(), box.top() + metrics.ascent()), elided)
 
     def _time(self, painter: QPainter, timestamp: str | None, box: QRect) -> int:
+        fonts = self.fonts
         text = shown.relative(timestamp, datetime.fromtimestamp(self._now(), UTC))
-        font = self._theme.font(0.86)
-        painter.setFont(font)
+        width = fonts.in_tiny.horizontalAdvance(text)
+        painter.setFont(fonts.tiny)
         painter.setPen(colour(self._theme.colours.faint))
-        painter.drawText(box.adjusted(0, 1, 0, 0), Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight, text)
-        return QFontMetrics(font).horizontalAdvance(text)
+        painter.drawText(QPointF(box.right() + 1 - width, box.top() + fonts.in_title.ascent()), text)
+        return width
 
-    def _project(self, painter: QPainter, hit: Hit, box: QRect) -> int:
+    def _project(self, painter: QPainter, hit: Hit, box: QRect, *, is_selected: bool) -> int:
         """Draw the project in a chip at the right of a box and return its width."""
-        colours = self._theme.colours
-        font = self._theme.font(0.82)
-        metrics = QFontMetrics(font)
+        colours, fonts = self._theme.colours, self.fonts
+        metrics = fonts.in_chip
         text = metrics.elidedText(shown.project_name(hit.project), Qt.TextElideMode.ElideMiddle, box.width() // 3)
         if not text:
             return 0
         width = metrics.horizontalAdvance(text) + 12
-        chip = QRectF(box.right() - width, box.top(), width, metrics.height() + 3)
+        height = metrics.height() + 2
+        chip = QRectF(box.right() - width, box.top() + (fonts.line - height) / 2, width, height)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour(colours.chip))
+        # On the selected row a chip of its own colour could not be seen.
+        painter.setBrush(colour(colours.window if is_selected else colours.chip, 0.7 if is_selected else 1))
         painter.drawRoundedRect(chip, 5, 5)
-        painter.setFont(font)
+        painter.setFont(fonts.chip)
         painter.setPen(colour(colours.on_chip))
         painter.drawText(chip, Qt.AlignmentFlag.AlignCenter, text)
         return width
 
-    def _snippet(self, painter: QPainter, hit: Hit, box: QRect) -> None:
+    def _snippet(self, painter: QPainter, hit: Hit, box: QRect, lines: int) -> None:
         colours = self._theme.colours
         text, marks = shown.plain_marked(hit.snippet[:MAX_SNIPPET], tuple(m for m in hit.marks if m[1] <= MAX_SNIPPET))
-        prefix = f"{hit.tool}: " if hit.tool and hit.kind in {"tool_use", "tool_result"} else ""
+        prefix = _prefix(hit)
         if prefix:
-            prefix = shown.one_line(prefix, 60) + " "
             marks = tuple((start + len(prefix), end + len(prefix)) for start, end in marks)
             text = prefix + text
         formats: list[QTextLayout.FormatRange] = []
@@ -221,7 +278,13 @@ class RowDelegate(QStyledItemDelegate):
             form.setForeground(colour(colours.text))
             form.setFontWeight(QFont.Weight.DemiBold)
             formats.append(_range(0, len(prefix) - 1, form))
-        paint_lines(painter, text, formats, box, (self._theme.font(0.9), colours.muted))
+        paint_lines(painter, text, formats, box, (self.fonts.small, colours.muted, lines))
+
+
+def _prefix(hit: Hit) -> str:
+    """Return the tool's name before what it was told or answered."""
+    is_tool = hit.tool and hit.kind in {"tool_use", "tool_result"}
+    return f"{shown.one_line(f'{hit.tool}:', 60)} " if is_tool else ""
 
 
 def _range(start: int, length: int, form: QTextCharFormat) -> QTextLayout.FormatRange:
@@ -237,11 +300,10 @@ def paint_lines(
     text: str,
     formats: list[QTextLayout.FormatRange],
     box: QRect,
-    look: tuple[QFont, str],
+    look: tuple[QFont, str, int],
 ) -> None:
-    """Draw the first lines of a text in a font and a colour, with an ellipsis when there is more."""
-    font, tint = look
-    lines = SNIPPET_LINES
+    """Draw the first lines of a text in a font, a colour and so many lines, with an ellipsis when there is more."""
+    font, tint, lines = look
     metrics = QFontMetrics(font)
     layout = QTextLayout(text, font)
     option = QTextOption()

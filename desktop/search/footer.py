@@ -13,7 +13,8 @@ from desktop.search.actions import native
 from desktop.widgets import ElidedLabel, set_kind
 
 if TYPE_CHECKING:
-    from desktop.search.controller import Mode, Report
+    from desktop.search.controller import Mode
+    from desktop.search.report import Report
     from desktop.theme import Theme
 
 MODES: Final[tuple[tuple[Mode, str, str], ...]] = (
@@ -74,7 +75,7 @@ class Footer(QFrame):
         """Show what is known about the answer."""
         kind = "faint"
         if report.problem is not None:
-            text, kind = report.problem.title, "bad"
+            text = ""  # it stands large in place of the rows
         elif report.is_slow:
             text = words.search.SEARCHING
         elif report.note:
@@ -83,6 +84,8 @@ class Footer(QFrame):
             text = words.search.corrected(shown.one_line(report.corrected, 60))
         elif report.total:
             text = words.search.hits(report.total)
+        elif report.records:
+            text = words.search.records(report.records)
         else:
             text = ""
         self.state.set_text(text)

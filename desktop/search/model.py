@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 
 from desktop import format as shown
 from desktop import words
-from desktop.search.rows import Heading, HitRow, SessionItem
+from desktop.search.rows import Heading, HitRow, RecordItem, SessionItem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,6 +128,8 @@ def spoken(row: Row) -> str:
                 words.amounts.messages(session.messages),
             ]
             return ". ".join(part for part in parts if part)
+        case RecordItem():
+            return ". ".join(part for part in (row.title, row.about, row.text) if part)
         case Heading():
             return row.text
 
@@ -143,6 +145,8 @@ def tooltip(row: Row) -> str | None:
             lines = [shown.absolute(row.session.last_at), shown.one_line(row.session.project or "", 200)]
             if not row.session.on_disk:
                 lines.append(words.search.ONLY_HERE)
+        case RecordItem():
+            lines = [shown.absolute(row.when), row.about, row.id]
         case Heading():
             return None
     return "\n".join(shown.for_tooltip(line) for line in lines if line)

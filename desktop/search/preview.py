@@ -11,7 +11,8 @@ from desktop import format as shown
 from desktop import words
 from desktop.errors import log_bug, trouble_of
 from desktop.search.column import ListSource
-from desktop.search.rows import HitRow, SessionItem
+from desktop.search.records import preview_of
+from desktop.search.rows import HitRow, RecordItem, SessionItem
 from desktop.search.transcript import Place, TranscriptView
 from desktop.widgets import ElidedLabel
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from desktop.search.rows import Row
     from desktop.tasks import Tasks
     from desktop.theme import Theme
-    from engine.core.models.sessions import Reading
+    from engine.core.models.sessions import MessageView, Reading
 
 REST_MS: Final = 40
 """After a move of the selection, before the exchange is read: holding Down reads nothing."""
@@ -130,17 +131,17 @@ class Preview(QFrame):
         elif isinstance(row, SessionItem):
             session = row.session.session_id
             self._lane.run(lambda _: history.get_session(session, limit=OPENING), self._came, self._failed)
+        elif isinstance(row, RecordItem):
+            self._lane.run(
+                lambda _: preview_of(history, row.id), lambda found: self._record_came(row, found), self._failed
+            )
 
     def _came(self, reading: Reading) -> None:
         self.reading = reading
         session = reading.session
-        self.title.set_text(shown.one_line(session.title or words.shared.UNTITLED, 200))
         parts = [shown.one_line(session.project or "", 120), shown.one_line(session.branch or "", 40),
                  "" if session.on_disk else words.search.ONLY_HERE_SHORT]  # fmt: skip
-        self.place.set_text(" · ".join(part for part in parts if part))
-        self._head.show()
-        self.empty.hide()
-        self.view.show()
+        self._name(shown.one_line(session.title or words.shared.UNTITLED, 200), parts)
         hit = next((number for number, each in enumerate(reading.messages) if each.in_hit), 0)
         self.view.show_messages(ListSource(reading.messages), query=self._query, at=0)
         self._count_places()
@@ -151,6 +152,20 @@ class Preview(QFrame):
         elif hit:
             self.view.scroll_to(hit, context=12)
         self._say_place()
+
+    def _record_came(self, row: RecordItem, record: MessageView) -> None:
+        self.reading = None
+        self._name(row.title, [row.about, row.id])
+        self.view.show_messages(ListSource((record,)), query=self._query, at=0)
+        self._count_places()
+
+    def _name(self, title: str, parts: list[str]) -> None:
+        """Show what is previewed, and where it stands."""
+        self.title.set_text(title)
+        self.place.set_text(" · ".join(part for part in parts if part))
+        self._head.show()
+        self.empty.hide()
+        self.view.show()
 
     def _count_places(self) -> None:
         self._places = self.view.places()

@@ -1,4 +1,4 @@
-"""The rows of the list: hits grouped by session, recent and pinned sessions. Pure."""
+"""The rows of the list: hits grouped by session, recent and pinned sessions, records. Pure."""
 
 from __future__ import annotations
 
@@ -53,6 +53,28 @@ class SessionItem:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordItem:
+    """One record of Knowledge. It belongs to no session."""
+
+    id: str
+    title: str
+    about: str
+    """What it is and how it stands: "decision · superseded"."""
+    when: str | None
+    text: str
+
+    @property
+    def key(self) -> str:
+        """The same for the same record."""
+        return f"record:{self.id}"
+
+    @property
+    def session_id(self) -> str:
+        """None."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
 class Heading:
     """A line above rows. It cannot be selected."""
 
@@ -69,7 +91,7 @@ class Heading:
         return ""
 
 
-Row = HitRow | SessionItem | Heading
+Row = HitRow | SessionItem | RecordItem | Heading
 
 
 def grouped(hits: Iterable[Hit], expanded: Collection[str]) -> tuple[HitRow, ...]:

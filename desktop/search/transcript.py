@@ -401,6 +401,8 @@ def speaker_look(message: MessageView, person: str, claude: str, tool: str) -> t
             return "claude", words.search.CLAUDE, claude
         case "summary":
             return "summary", words.search.SUMMARY, tool
+        case "record":
+            return "summary", words.search.RECORD, tool
         case _:
             return "injected", words.search.INJECTED, tool
 

@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QListView, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QListView, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop import words
 from desktop.search import query as typed
 from desktop.search.actions import ACTIONS, combined
 from desktop.search.deeds import Deeds
 from desktop.search.delegate import RowDelegate
+from desktop.search.empty import EmptyPage
 from desktop.search.field import SearchBar
 from desktop.search.floating import FloatingWindow
 from desktop.search.footer import Footer
 from desktop.search.model import ROW_ROLE, RowsModel
 from desktop.search.overlay import ActionList, KeyHelp, Toast
 from desktop.search.preview import Preview
+from desktop.search.report import emptiness
 from desktop.search.rows import HitRow, SessionItem
 from desktop.search.session import SessionView
-from desktop.widgets import button, label
+from desktop.widgets import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,8 +35,9 @@ if TYPE_CHECKING:
     from desktop.errors import Trouble
     from desktop.history import History
     from desktop.opener import Opener
-    from desktop.search.controller import Report, SearchController
+    from desktop.search.controller import SearchController
     from desktop.search.memory import MemoryFile, Remembered
+    from desktop.search.report import Report
     from desktop.search.rows import Row
     from desktop.tasks import Tasks
     from desktop.theme import Theme
@@ -80,7 +83,7 @@ class SearchWindow(FloatingWindow):
         self.preview = Preview(theme, tasks)
         self.footer = Footer(theme)
         self.session = SessionView(theme, tasks)
-        self.empty, self.empty_text, self.empty_button = _empty(self._empty_clicked)
+        self.empty = EmptyPage(theme)
         self.notice = label(kind="muted", wrap=True)
         self.notice.setObjectName("notice")
         self.notice.setContentsMargins(20, 8, 20, 8)
@@ -123,6 +126,7 @@ class SearchWindow(FloatingWindow):
         self.list.selectionModel().selectionChanged.connect(self._selected)
         self.list.clicked.connect(self._clicked)
         self.list.doubleClicked.connect(self._double_clicked)
+        self.empty.wanted.connect(self._empty_wants)
         self.footer.mode_chosen.connect(self.deeds.run)
         self.footer.everything_chosen.connect(controller.set_everything)
         self.session.closed.connect(self.show_list)
@@ -256,21 +260,18 @@ class SearchWindow(FloatingWindow):
 
     def _say(self, report: Report) -> None:
         self.footer.say(report)
-        text = _empty_text(report, self.controller.history is not None)
-        self.empty_text.setText(text)
-        self.empty_button.setVisible(report.offer_everything > 0 or not report.has_history)
-        if report.offer_everything:
-            self.empty_button.setText(words.search.search_everything(report.offer_everything))
-        elif not report.has_history:
-            self.empty_button.setText(words.shared.TRY_SAMPLE)
-        self._stack.setCurrentWidget(self.empty if text and not self.model.rows else self.list)
+        shown = None if self.model.rows else emptiness(report, is_running=self.controller.history is not None)
+        if shown is not None:
+            self.empty.say(shown)
+        self._stack.setCurrentWidget(self.list if shown is None else self.empty)
+        self._fit_preview()
         self.footer.set_mode(self.controller.mode, everything=self.controller.everything)
 
-    def _empty_clicked(self) -> None:
-        if self.controller.report.has_history:
-            self.deeds.run("everything")
+    def _empty_wants(self, what: str) -> None:
+        if what == "everything":
+            self.deeds.run(what)
         else:
-            self.wanted.emit("sample")
+            self.wanted.emit(what)
 
     # Session -------------------------------------------------------------------------------------------------------
 
@@ -341,7 +342,8 @@ class SearchWindow(FloatingWindow):
         self._fit_preview()
 
     def _fit_preview(self) -> None:
-        self.preview.setVisible(self.remembered.preview and self.width() >= NARROW)
+        has_room = self.width() >= NARROW and self._stack.currentWidget() is not self.empty
+        self.preview.setVisible(self.remembered.preview and has_room)
         self.footer.hint.setVisible(self.width() >= NARROW)
 
 
@@ -354,6 +356,7 @@ def _list_view(model: RowsModel, delegate: RowDelegate) -> QListView:
     made.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     made.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
     made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    made.setResizeMode(QListView.ResizeMode.Adjust)  # how high a row is follows from its width
     made.setMouseTracking(True)
     made.setContentsMargins(0, 4, 0, 4)
     made.setAccessibleName(words.search.HITS)
@@ -368,30 +371,3 @@ def _page(*widgets: QWidget) -> QFrame:
     for each in widgets:
         box.addWidget(each, 1 if isinstance(each, QSplitter) else 0)
     return made
-
-
-def _empty(run: Callable[[], object]) -> tuple[QWidget, QLabel, QPushButton]:
-    made = QWidget()
-    text = label(kind="muted", wrap=True)
-    text.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    offer = button("", run)
-    box = QVBoxLayout(made)
-    box.setContentsMargins(30, 20, 30, 20)
-    box.addStretch(1)
-    box.addWidget(text)
-    box.addSpacing(8)
-    box.addWidget(offer, 0, Qt.AlignmentFlag.AlignHCenter)
-    box.addStretch(2)
-    return made, text, offer
-
-
-def _empty_text(report: Report, is_running: bool) -> str:  # noqa: FBT001 - private
-    if not is_running:
-        return words.shared.STARTING
-    if report.problem is not None:
-        return "\n\n".join(part for part in (report.problem.title, report.problem.text) if part)
-    if not report.has_history:
-        return words.search.NO_HISTORY
-    if report.offer_everything:
-        return words.search.ONLY_LOW_SIGNAL
-    return words.search.NOTHING_FOUND if report.is_empty else ""

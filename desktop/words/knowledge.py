@@ -15,16 +15,11 @@ LIST: Final = "Records"
 RECORD: Final = "Record"
 CHOOSE: Final = "Choose a record to read it here"
 NONE: Final = "Nothing found."
-EMPTY: Final = (
-    "No records yet.\n\nKnowledge holds decisions, commitments and facts that were kept on purpose. Claude Code "
-    "records them when it is asked to, with the words they rest on."
-)
 NOTHING_ON: Final = "Nothing is recorded for this time."
 WHOSE: Final = "Type whose timeline you want to see."
 NOBODY: Final = "Nothing is called exactly so, and no page speaks of it."
 DID_YOU_MEAN: Final = "Did you mean"
 NO_ENGINE: Final = "The engine is not running yet."
-RECENT: Final = "Recorded last"
 WEEK: Final = "Whole week"
 DATE: Final = "Day"
 EARLIER: Final = "Earlier"
@@ -50,8 +45,6 @@ TRANSCRIPT_STATES: Final = {
     "changed": "the transcript says something else now",
     "gone": "the transcript is gone; this copy remains",
 }
-LIFECYCLES: Final = {"superseded": "superseded", "withdrawn": "withdrawn", "merged": "merged"}
-EXPIRED: Final = "expired"
 RECORD_FIELDS: Final = {
     "supersededBy": "Superseded by",
     "mergedInto": "Merged into",

@@ -19,13 +19,13 @@ RECENT: Final = "Recent sessions"
 PINNED: Final = "Pinned"
 ONLY_HERE: Final = "Claude Code has deleted this transcript; only Backscroll still has it."
 ONLY_HERE_SHORT: Final = "only in Backscroll"
-NOTHING_FOUND: Final = "Nothing found.\n\nFewer or other words may help, or a filter less."
-ONLY_LOW_SIGNAL: Final = "Only tool output and injected text match."
+NOTHING_FOUND: Final = "Nothing found\n\nFewer or other words may help, or a filter less."
+ONLY_LOW_SIGNAL: Final = "Only tool output and injected text match"
+RUN_DOCTOR: Final = "Run doctor"
 NO_HISTORY: Final = (
-    "No history of Claude Code was found on this machine yet.\n\n"
+    "No history of Claude Code on this machine yet\n\n"
     "Use Claude Code once and it will appear here by itself. Until then you can look around in an invented history."
 )
-KNOWLEDGE_LATER: Final = "Knowledge cannot be searched from here yet"
 MEANING_LATER: Final = "Searching by words only: search by meaning is not there yet"
 YOU: Final = "You"
 CLAUDE: Final = "Claude"
@@ -33,6 +33,7 @@ SUBAGENT: Final = "Subagent"
 SUMMARY: Final = "Summary"
 INJECTED: Final = "Context"
 TOOL: Final = "Tool"
+RECORD: Final = "Record"
 THINKING: Final = "Thinking"
 FAILED_RESULT: Final = "Failed"
 IMAGE: Final = "[picture]"
@@ -74,6 +75,10 @@ def more_in_session(number: int) -> str:
 
 def remove_filter(text: str) -> str:
     return f"Remove the filter {text}"
+
+
+def records(number: int) -> str:
+    return number_of(number, "record", "records")
 
 
 def hits(number: int) -> str:
@@ -118,6 +123,10 @@ def footer_hint(enter: str, actions: str, keys: str) -> str:
 
 def citation(quote: str, place: str, session: str, message: str) -> str:
     return f"“{quote}”\n({place}; session {session}, message {message})"
+
+
+def record_citation(title: str, id_: str) -> str:
+    return f"{title} ({id_})"
 
 
 def not_a_date(text: str) -> str:

@@ -15,6 +15,13 @@ NO_PROJECT: Final = "no project"
 TRY_SAMPLE: Final = "Try the sample history"
 BACK: Final = "‹ Back"
 EXPORTED: Final = "Exported"
+RECORDED_LAST: Final = "Recorded last"
+NO_RECORDS: Final = (
+    "No records yet\n\nKnowledge holds decisions, commitments and facts that were kept on purpose. Claude Code "
+    "records them when it is asked to, with the words they rest on."
+)
+LIFECYCLES: Final = {"superseded": "superseded", "withdrawn": "withdrawn", "merged": "merged"}
+EXPIRED: Final = "expired"
 MARKS: Final = {"ok": "✓", "info": "i", "warning": "!", "error": "✗", "fixed": "✓"}
 
 

@@ -93,7 +93,7 @@ def test_without_a_store_it_says_what_knowledge_is_and_asks_nothing(
 ) -> None:
     store.unlink()
     window.attach(fake)
-    qtbot.waitUntil(lambda: window.state.text() == words.knowledge.EMPTY)
+    qtbot.waitUntil(lambda: window.state.text() == words.shared.NO_RECORDS)
     assert fake.asked == []
 
 
@@ -104,7 +104,7 @@ def test_it_says_that_it_loads(window: KnowledgeWindow, fake: FakeHistory) -> No
 
 
 def test_an_empty_field_shows_what_was_recorded_last(filled: KnowledgeWindow, fake: FakeHistory) -> None:
-    assert titles(filled) == [words.knowledge.RECENT, "Use SQLite", "Use PostgreSQL"]
+    assert titles(filled) == [words.shared.RECORDED_LAST, "Use SQLite", "Use PostgreSQL"]
     assert fake.asked[-1][1]["timeField"] == "recorded_at"
     assert filled.count.text() == words.knowledge.records_of(2, 2)
 

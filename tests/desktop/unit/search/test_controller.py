@@ -228,15 +228,6 @@ def test_a_wrong_filter_is_said_and_nothing_is_asked(
     assert asked(history) == []
 
 
-def test_knowledge_that_is_not_there_yet_is_said(
-    controller: SearchController, seen: Seen, history: FakeHistory
-) -> None:
-    controller.attach(history)
-    controller.set_chips((Chip("in", "knowledge"),))
-    assert seen.last.note is not None
-    assert seen.rows == ()
-
-
 def test_an_error_for_people_is_shown_and_the_next_question_works(
     controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
 ) -> None:

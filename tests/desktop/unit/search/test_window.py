@@ -424,15 +424,15 @@ def test_rows_that_come_later_do_not_move_the_selection(
 
 def test_nothing_found_is_said_in_words(window: SearchWindow, qtbot: QtBot) -> None:
     search(window, qtbot, "zebra", 0)
-    qtbot.waitUntil(lambda: "Nothing found" in window.empty_text.text())
+    qtbot.waitUntil(lambda: "Nothing found" in window.empty.title.text())
     assert not window.empty.isHidden()
 
 
 def test_low_signal_hits_are_offered_with_a_button(window: SearchWindow, qtbot: QtBot, history: FakeHistory) -> None:
     history.low_signal = 3
     search(window, qtbot, "zebra", 0)
-    qtbot.waitUntil(lambda: not window.empty_button.isHidden())
-    window.empty_button.click()
+    qtbot.waitUntil(lambda: not window.empty.button.isHidden())
+    window.empty.button.click()
     assert window.controller.everything
 
 
@@ -440,10 +440,10 @@ def test_without_any_history_the_sample_is_offered(make: Callable[..., SearchWin
     window = make()
     window.attach(FakeHistory())
     window.present()
-    qtbot.waitUntil(lambda: "No history" in window.empty_text.text())
+    qtbot.waitUntil(lambda: "No history" in window.empty.title.text())
     wanted: list[str] = []
     window.wanted.connect(wanted.append)
-    window.empty_button.click()
+    window.empty.button.click()
     assert wanted == ["sample"]
 
 
@@ -451,7 +451,7 @@ def test_while_the_engine_starts_the_window_says_so(make: Callable[..., SearchWi
     window = make()
     window.present()
     window.attach(None)
-    assert "starting" in window.empty_text.text()
+    assert "starting" in window.empty.title.text()
 
 
 def test_as_a_program_the_window_stays_and_closing_it_is_the_end(
