@@ -82,7 +82,7 @@ def search(
         found = _typed(connection, query, where, now_ms, wanted)
         if found is not None:
             return found
-    near = newest_if_many(connection, query.strict, where)
+    near = newest_if_many(connection, query.strict, where, RANKED_AT_ONCE)
     counts = words.counted(connection, query.strict, where.chunks, near)
     if near is not None and counts.shown < max(ENOUGH, wanted):
         near = None
@@ -113,13 +113,11 @@ def _weights(now_ms: int) -> words.Weights:
 
 def hidden(connection: Connection, query: Query, where: Scope) -> words.MatchCounts:
     """Return what the filters keep out of the answer to a question; among the newest only, when that is very much."""
-    near = newest_if_many(connection, query.strict, where)
+    near = newest_if_many(connection, query.strict, where, RANKED_AT_ONCE)
     return words.counted(connection, query.strict, where.chunks, near)
 
 
-def newest_if_many(
-    connection: Connection, expression: str, where: Scope, many: int = RANKED_AT_ONCE
-) -> Stretches | None:
+def newest_if_many(connection: Connection, expression: str, where: Scope, many: int) -> Stretches | None:
     """Return where about so many of the newest matches stand, None when there are not more."""
     last = words.number_of_match(connection, expression, many)
     if last is None:
