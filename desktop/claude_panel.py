@@ -146,7 +146,7 @@ class ConnectWindow(PlainWindow):
     """The panel as a window."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.claude.TITLE, QSize(520, 330))
+        super().__init__(words.claude.TITLE, QSize(520, 290))
         self.panel = ClaudePanel(services)
         box = QVBoxLayout(self)
         box.setContentsMargins(24, 20, 24, 20)

@@ -15,6 +15,7 @@ def style_sheet(c: Colours, icons: str) -> str:
         c: The scheme.
         icons: The folder of the drawings, with forward slashes.
     """
+    scheme = "dark" if c.is_dark else "light"  # a style sheet cannot colour a drawing
     return f"""
 QToolTip {{ background: {c.raised}; color: {c.text}; border: 1px solid {c.border}; padding: 4px 6px; }}
 QMenu {{ background: {c.raised}; color: {c.text}; border: 1px solid {c.border}; padding: 5px; }}
@@ -80,7 +81,23 @@ QLineEdit, QPlainTextEdit {{ background: {c.raised}; color: {c.text};
     border: 1px solid {c.border}; border-radius: 6px; padding: 5px 8px;
     selection-background-color: {c.accent}; selection-color: {c.on_accent}; }}
 QLineEdit:focus, QPlainTextEdit:focus {{ border-color: {c.accent}; }}
-QComboBox, QSpinBox, QDoubleSpinBox {{ min-height: 26px; }}
+QComboBox, QAbstractSpinBox {{ background: {c.raised}; color: {c.text}; border: 1px solid {c.border};
+    border-radius: 6px; padding: 3px 4px 3px 8px; min-height: 22px;
+    selection-background-color: {c.accent}; selection-color: {c.on_accent}; }}
+QComboBox:hover, QAbstractSpinBox:hover {{ background: {c.hover}; }}
+QComboBox:focus, QAbstractSpinBox:focus {{ border-color: {c.accent}; }}
+QComboBox:disabled, QAbstractSpinBox:disabled {{ color: {c.faint}; background: {c.window}; }}
+QComboBox::drop-down, QDateEdit::drop-down {{ border: none; width: 22px; }}
+QComboBox::down-arrow, QDateEdit::down-arrow, QAbstractSpinBox::down-arrow {{
+    image: url("{icons}/down-{scheme}.svg"); width: 12px; height: 12px; }}
+QAbstractSpinBox::up-arrow {{ image: url("{icons}/up-{scheme}.svg"); width: 12px; height: 12px; }}
+QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{
+    border: none; background: transparent; width: 20px; }}
+QSpinBox::up-button:hover, QSpinBox::down-button:hover, QDoubleSpinBox::up-button:hover,
+QDoubleSpinBox::down-button:hover {{ background: {c.selection}; border-radius: 4px; }}
+QComboBox QAbstractItemView {{ background: {c.raised}; color: {c.text}; border: 1px solid {c.border}; padding: 4px;
+    outline: none; selection-background-color: {c.selection}; selection-color: {c.text}; }}
+QComboBox QAbstractItemView::item {{ min-height: 24px; padding: 0 6px; border-radius: 4px; }}
 QCheckBox {{ spacing: 8px; }}
 QCheckBox::indicator {{ width: 15px; height: 15px; border: 1px solid {c.faint}; border-radius: 4px;
     background: {c.raised}; }}

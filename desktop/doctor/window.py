@@ -50,7 +50,7 @@ class DoctorWindow(PlainWindow):
         self._inside = QWidget()
         self._inside.setAccessibleName(words.doctor.FINDINGS)
         self._list = QVBoxLayout(self._inside)
-        self._list.setContentsMargins(0, 0, 12, 0)
+        self._list.setContentsMargins(0, 0, 1, 0)
         self._list.setSpacing(0)
         self._list.addStretch(1)
         self._area = scrolled(self._inside)

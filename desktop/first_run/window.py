@@ -30,7 +30,7 @@ class FirstRunWindow(PlainWindow):
     """Shown once."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.first_run.TITLE, QSize(560, 650))
+        super().__init__(words.first_run.TITLE, QSize(560, 590))
         self._services = services
         self._history: History | None = None
         self._lane = services.tasks.lane()

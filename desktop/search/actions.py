@@ -67,6 +67,9 @@ ACTIONS: Final = (
 )
 
 
+_SIGNS: Final = {"Return": "↵", "Up": "↑", "Down": "↓", "Left": "←", "Right": "→"}
+
+
 def shown_keys(action: Action) -> str:
     """Return an action's keys as this system writes them."""
     if action.name == "nth":
@@ -76,7 +79,9 @@ def shown_keys(action: Action) -> str:
 
 def native(key: str) -> str:
     """Return a key as this system writes it: symbols on macOS, names elsewhere."""
-    return QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText).replace("Return", "↵")
+    text = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
+    *modifiers, last = text.split("+") if text != "+" else [text]
+    return "+".join((*modifiers, _SIGNS.get(last, last)))
 
 
 def combined(key: str) -> int:

@@ -6,7 +6,16 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QCursor, QGuiApplication, QMouseEvent, QPainterPath, QRegion, QResizeEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QCursor,
+    QGuiApplication,
+    QMouseEvent,
+    QPainterPath,
+    QPaintEvent,
+    QRegion,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QApplication, QFrame, QSizeGrip, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
@@ -15,6 +24,13 @@ if TYPE_CHECKING:
 SIZE: Final = QSize(900, 560)
 SMALLEST: Final = QSize(460, 300)
 RADIUS: Final = 12
+
+
+class Grip(QSizeGrip):
+    """The corner by which the window is made larger. Its shape under the pointer says so; dots need not."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw nothing."""
 
 
 class FloatingWindow(QWidget):
@@ -48,7 +64,7 @@ class FloatingWindow(QWidget):
         # Without a compositor a transparent corner of X11 is black, so the window gets a shape there instead.
         self._is_shaped = QGuiApplication.platformName() == "xcb"
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground, not self._is_shaped)
-        self._grip = QSizeGrip(self)
+        self._grip = Grip(self)
         self._grip.setFixedSize(14, 14)
 
     @property

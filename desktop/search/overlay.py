@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from desktop.search.actions import Action
     from desktop.theme import Theme
 
+EDGE: Final = 24
+HEAD: Final = 52
 TOAST_MS: Final = 1000
 """Each copy is confirmed for a second (desktop.md)."""
 _ACTION: Final = Qt.ItemDataRole.UserRole
@@ -173,15 +175,13 @@ class KeyHelp(QFrame):
         super().__init__(parent)
         self._over = parent
         self._theme = theme
-        self.setObjectName("overlay")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(words.actions.KEYS)
         self.hide()
 
     def open(self) -> None:
         """Show it over the whole window."""
-        parent = self._over
-        self.setGeometry(parent.rect().adjusted(24, 24, -24, -24))
+        self.setGeometry(self._over.rect())
         self.show()
         self.raise_()
         self.setFocus()
@@ -191,20 +191,25 @@ class KeyHelp(QFrame):
         colours = self._theme.colours
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(colour(colours.border))
-        painter.setBrush(colour(colours.raised))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10)
-        painter.setFont(self._theme.font(1.1, bold=True))
-        painter.setPen(colour(colours.text))
-        painter.drawText(24, 36, words.actions.KEYS)
         listed = [action for action in ACTIONS if action.keys]
         half = (len(listed) + 1) // 2
-        step = min(27, (self.height() - 70) // max(1, half))
-        width = (self.width() - 72) // 2
+        step = min(27, (self.height() - 2 * EDGE - HEAD) // max(1, half))
+        height = HEAD + half * step + 20
+        card = QRect(EDGE, (self.height() - height) // 2, self.width() - 2 * EDGE, height)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour(colours.window, 0.8))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
+        painter.setPen(colour(colours.border))
+        painter.setBrush(colour(colours.raised))
+        painter.drawRoundedRect(QRectF(card).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10)
+        painter.setFont(self._theme.font(1.1, bold=True))
+        painter.setPen(colour(colours.text))
+        painter.drawText(card.left() + 24, card.top() + 34, words.actions.KEYS)
+        width = (card.width() - 80) // 2
         painter.setFont(self._theme.font(0.92))
         for number, action in enumerate(listed):
             column, row = divmod(number, half)
-            box = QRect(24 + column * (width + 24), 56 + row * step, width, step)
+            box = QRect(card.left() + 24 + column * (width + 32), card.top() + HEAD + row * step, width, step)
             painter.setPen(colour(colours.muted))
             keys = shown_keys(action)
             room = width - painter.fontMetrics().horizontalAdvance(keys) - 12

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 ROW: Final = 30
 CELL: Final = 13
 STEP: Final = 16
-WEEKS: Final = 27
-"""Half a year, which fits the window's width."""
+WEEKS: Final = 53
+"""A year at most; as many as there is room for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,30 +101,38 @@ class Calendar(QWidget):
         super().__init__()
         self._theme = theme
         self._days: Mapping[date, int] = {}
+        self._shares: Mapping[date, str] = {}
         self._last = date(2000, 1, 1)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(words.status.CALENDAR)
 
-    def set_days(self, days: Mapping[date, int], last: date) -> None:
+    def set_days(self, days: Mapping[date, int], last: date, shares: Mapping[date, str] | None = None) -> None:
         """Show other days.
 
         Args:
             days: How many messages each has.
             last: The day at the right end.
+            shares: How much of each is found by meaning, in words.
         """
         self._days = days
+        self._shares = shares or {}
         self._last = last
         busy = sum(1 for number in days.values() if number)
         self.setAccessibleDescription(words.status.active_days(busy))
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return room for half a year."""
-        return QSize(WEEKS * STEP + 40, 7 * STEP + 22)
+        """Return room for a quarter of a year; it takes what there is."""
+        return QSize(13 * STEP, 7 * STEP + 22)
+
+    @property
+    def weeks(self) -> int:
+        """How many weeks fit."""
+        return max(1, min(WEEKS, (self.width() + STEP - CELL) // STEP))
 
     def _first(self) -> date:
         monday = self._last - timedelta(days=self._last.weekday())
-        return monday - timedelta(weeks=WEEKS - 1)
+        return monday - timedelta(weeks=self.weeks - 1)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Draw the squares."""
@@ -135,7 +143,7 @@ class Calendar(QWidget):
         most = max(self._days.values(), default=1) or 1
         first = self._first()
         month = 0
-        for week in range(WEEKS):
+        for week in range(self.weeks):
             monday = first + timedelta(weeks=week)
             if monday.month != month and monday.day <= 7:
                 painter.setPen(colour(colours.faint))
@@ -157,11 +165,17 @@ class Calendar(QWidget):
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             week, weekday = event.pos().x() // STEP, (event.pos().y() - 20) // STEP
             day = self._first() + timedelta(weeks=week, days=weekday)
-            is_day = 0 <= week < WEEKS and 0 <= weekday < 7 and day <= self._last
-            text = words.status.on_day(words.amounts.messages(self._days.get(day, 0)), shown.day(day)) if is_day else ""
+            is_day = 0 <= week < self.weeks and 0 <= weekday < 7 and day <= self._last
+            text = self.told(day) if is_day else ""
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
+
+    def told(self, day: date) -> str:
+        """Return what is said of a day: how much was said, and how much of that is found by meaning."""
+        text = words.status.on_day(words.amounts.messages(self._days.get(day, 0)), shown.day(day))
+        share = self._shares.get(day)
+        return words.status.embedded_too(text, share) if share else text
 
 
 class Curve(QWidget):

@@ -178,11 +178,13 @@ class StatusWindow(PlainWindow):
             )
             for row in by_project.by or ()
         ])  # fmt: skip
-        days = {date.fromisoformat(row.day): row.messages for row in by_day.by or () if row.day}
+        rows = {date.fromisoformat(row.day): row for row in by_day.by or () if row.day}
+        days = {day: row.messages for day, row in rows.items()}
+        shares = {day: shown.percent(row.percent) for day, row in rows.items()} if embeds else {}
         today = datetime.fromtimestamp(self._services.now()).astimezone().date()
         # A history that ended long ago is shown where it is.
         self.calendar.set_days(
-            days, max(days, default=today) if (today - max(days, default=today)).days > 180 else today
+            days, max(days, default=today) if (today - max(days, default=today)).days > 180 else today, shares
         )
         if by_project.problems:
             unreadable = [words.shared.problem_in(each.file, each.what) for each in by_project.problems[:PROBLEMS]]

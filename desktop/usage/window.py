@@ -34,7 +34,7 @@ from desktop.widgets import Choice, PlainWindow, button, card, heading, label, s
 from engine.usage.amounts import total_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from PySide6.QtGui import QShowEvent
 
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 Group = Literal["day", "model", "project", "session"]
 DEFAULT_PERIOD: Final = "30d"
+NAME_WIDTHS: Final[Mapping[Group, int]] = {"day": 150, "model": 210, "project": 220, "session": 300}
+"""Pixels of the first column: what stands there is longer or shorter."""
 ROWS: Final = 2000
 """Lines of the table; a CSV has all of them."""
 
@@ -55,7 +57,7 @@ class UsageWindow(PlainWindow):
     """Shows what was used."""
 
     def __init__(self, services: Services) -> None:
-        super().__init__(words.usage.TITLE, QSize(980, 780))
+        super().__init__(words.usage.TITLE, QSize(1060, 780))
         self._services = services
         self._history: History | None = None
         self._lane = services.tasks.lane()
@@ -89,7 +91,7 @@ class UsageWindow(PlainWindow):
         self._lay_out()
         self.period.currentIndexChanged.connect(self._period_chosen)
         self.units.chosen.connect(self._unit_chosen)
-        self.groups.chosen.connect(self._reload)
+        self.groups.chosen.connect(self._group_chosen)
         self.chart.chosen.connect(self._bar_chosen)
         theme.changed.connect(self._recoloured)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self, self.copy)
@@ -178,7 +180,7 @@ class UsageWindow(PlainWindow):
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
-        header.resizeSection(0, 180)
+        header.resizeSection(0, NAME_WIDTHS["day"])
         header.setStretchLastSection(True)
         # What it cost and what is missing from that stand first; the rest may need scrolling.
         for place, column in enumerate((COST, REMARKS, ALL_TOKENS), 1):
@@ -227,6 +229,10 @@ class UsageWindow(PlainWindow):
         self._lane.run(ask, self._loaded, self._failed)
 
     def _reload(self, _chosen: object = None) -> None:
+        self.load()
+
+    def _group_chosen(self, group: str) -> None:
+        self.table.horizontalHeader().resizeSection(0, NAME_WIDTHS[cast("Group", group)])
         self.load()
 
     def _unit_chosen(self, _key: str) -> None:

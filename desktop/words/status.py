@@ -49,3 +49,7 @@ def last_change(when: str) -> str:
 
 def embedding_left(number: str) -> str:
     return f"{number} passages still to embed"
+
+
+def embedded_too(day: str, share: str) -> str:
+    return f"{day}, {share} of it also by meaning"
