@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
@@ -88,15 +88,18 @@ def _key(part: str) -> str:
     return ""
 
 
-class HotkeyBackend(QObject):
+class HotkeyBackend(Protocol):
     """Registers one combination with the system."""
 
-    pressed = Signal()
-    refused = Signal(str)
-    """The system said no after `replace` had returned (a portal asks the person)."""
+    @property
+    def signals(self) -> HotkeySignals:
+        """By which it tells what happens."""
+        ...
 
-    can_choose = True
-    """False where the desktop decides which keys it gives."""
+    @property
+    def can_choose(self) -> bool:
+        """False where the desktop decides which keys it gives."""
+        ...
 
     def replace(self, keys: Keys) -> None:
         """Take other keys, and only then let go of the old ones.
@@ -104,14 +107,28 @@ class HotkeyBackend(QObject):
         Raises:
             HotkeyRefused: They cannot be had. The old ones stay.
         """
-        raise NotImplementedError
+        ...
 
     def release(self) -> None:
         """Let go of the keys. Idempotent."""
-        raise NotImplementedError
+        ...
 
 
-class NoHotkey(HotkeyBackend):
+class HotkeySignals(QObject):
+    """What every backend has in common: it is its own signals, and keys can be chosen unless it says otherwise."""
+
+    pressed = Signal()
+    refused = Signal(str)
+    """The system said no, and why, after `replace` had returned (a portal asks the person)."""
+    can_choose = True
+
+    @property
+    def signals(self) -> HotkeySignals:
+        """Itself."""
+        return self
+
+
+class NoHotkey(HotkeySignals):
     """Where no program may have a key: says how the person can bind one.
 
     Args:

@@ -33,8 +33,8 @@ class HotkeyKeeper(QObject):
         """What is registered."""
         self.problem: HotkeyRefused | None = None
         """Why the wanted keys are not."""
-        backend.pressed.connect(self.pressed)
-        backend.refused.connect(self._refused)
+        backend.signals.pressed.connect(self.pressed)
+        backend.signals.refused.connect(self._refused)
 
     @property
     def can_choose(self) -> bool:

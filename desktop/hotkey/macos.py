@@ -8,7 +8,7 @@ from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_int32, c_uint32, c_vo
 from typing import Final
 
 from desktop import words
-from desktop.hotkey.base import HotkeyBackend, HotkeyRefused, Keys
+from desktop.hotkey.base import HotkeyRefused, HotkeySignals, Keys
 
 _CARBON: Final = "/System/Library/Frameworks/Carbon.framework/Carbon"
 _SIGNATURE: Final = int.from_bytes(b"bksc")
@@ -55,7 +55,7 @@ class _HotKeyId(Structure):
 _Handler = CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p)
 
 
-class MacHotkey(HotkeyBackend):
+class MacHotkey(HotkeySignals):
     """Registers a key with the system.
 
     Raises:

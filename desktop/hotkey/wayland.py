@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from desktop import words
-from desktop.hotkey.base import HotkeyBackend, HotkeyRefused, Keys
+from desktop.hotkey.base import HotkeyRefused, HotkeySignals, Keys
 from desktop.hotkey.dbus_bus import NoBus, SessionBus
 from desktop.hotkey.dbus_wire import ERROR, Message, Variant
 
@@ -36,7 +36,7 @@ def trigger_of(keys: Keys) -> str:
     return "+".join([*modifiers, key])
 
 
-class PortalHotkey(HotkeyBackend):
+class PortalHotkey(HotkeySignals):
     """Asks the portal.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from PySide6.QtCore import QAbstractNativeEventFilter, QByteArray, QCoreApplication
 
 from desktop import words
-from desktop.hotkey.base import HotkeyBackend, HotkeyRefused, Keys
+from desktop.hotkey.base import HotkeyRefused, HotkeySignals, Keys
 
 _WM_HOTKEY: Final = 0x0312
 _MOD_NOREPEAT: Final = 0x4000
@@ -66,7 +66,7 @@ class _Filter(QAbstractNativeEventFilter):
         return False, 0
 
 
-class WindowsHotkey(HotkeyBackend):
+class WindowsHotkey(HotkeySignals):
     """Registers a key with the system."""
 
     def __init__(self) -> None:

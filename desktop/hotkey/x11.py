@@ -14,7 +14,7 @@ from typing import Any, Final
 from PySide6.QtCore import QSocketNotifier
 
 from desktop import words
-from desktop.hotkey.base import HotkeyBackend, HotkeyRefused, Keys
+from desktop.hotkey.base import HotkeyRefused, HotkeySignals, Keys
 
 _KEY_PRESS: Final = 2
 _KEY_RELEASE: Final = 3
@@ -60,7 +60,7 @@ class _Screens(Structure):
     _fields_ = [("data", POINTER(_Screen)), ("rem", c_int), ("index", c_int)]
 
 
-class X11Hotkey(HotkeyBackend):
+class X11Hotkey(HotkeySignals):
     """Grabs a key.
 
     Args:

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from desktop.hotkey.base import HotkeyBackend, HotkeyRefused, Keys
+from desktop.hotkey.base import HotkeyRefused, HotkeySignals, Keys
 from engine.core.errors import Cancelled, NotFound
 from engine.core.models.asking import Caller, SearchRequest
 from engine.core.models.hits import Hit, IndexShare, SearchMode, SearchReply
@@ -381,7 +381,7 @@ class FakeAutostart:
         self.enabled = False
 
 
-class FakeHotkey(HotkeyBackend):
+class FakeHotkey(HotkeySignals):
     """A system in which some keys are taken."""
 
     def __init__(self, taken: tuple[str, ...] = ()) -> None:
