@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QSize, QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFormLayout,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -113,19 +112,23 @@ class PruneWindow(PlainWindow):
         self.project.currentIndexChanged.connect(self._changed)
         for each in (self.archive, self.only):
             each.toggled.connect(self._changed)
-        form = QFormLayout()
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        # A grid and no form: a form puts its labels at the upper edge of higher fields.
+        form = QGridLayout()
         form.setHorizontalSpacing(14)
         form.setVerticalSpacing(10)
-        form.addRow(words.prune.AGE, self.age)
-        form.addRow(words.prune.PROJECT, self.project)
+        form.setColumnStretch(1, 1)
+        for row, (name, field) in enumerate(((words.prune.AGE, self.age), (words.prune.PROJECT, self.project))):
+            named = label(name)
+            named.setBuddy(field)
+            form.addWidget(named, row, 0)
+            form.addWidget(field, row, 1)
         self.state = label(kind="muted", wrap=True)
         self.next = button(words.prune.NEXT, self._ask, "primary")
         self.numbers = self._numbers()
         self.warning = OnlyCopiesCard(self._services)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(self.next)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.next)
         made = QWidget()
         box = _column(made)
         box.addWidget(heading(words.prune.TITLE.partition(": ")[2].capitalize(), self._font(1.25)))
@@ -139,7 +142,7 @@ class PruneWindow(PlainWindow):
         box.addWidget(self.state)
         box.addWidget(self.warning)
         box.addStretch(1)
-        box.addLayout(row)
+        box.addLayout(buttons)
         return made
 
     def _numbers(self) -> QFrame:

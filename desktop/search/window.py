@@ -347,8 +347,18 @@ class SearchWindow(FloatingWindow):
         self.footer.hint.setVisible(self.width() >= NARROW)
 
 
+class HitList(QListView):
+    """The rows, laid out anew in another width: how high a row is follows from it."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Ask every row again how high it is."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.scheduleDelayedItemsLayout()
+
+
 def _list_view(model: RowsModel, delegate: RowDelegate) -> QListView:
-    made = QListView()
+    made = HitList()
     made.setObjectName("hits")
     made.setModel(model)
     made.setItemDelegate(delegate)
@@ -356,7 +366,6 @@ def _list_view(model: RowsModel, delegate: RowDelegate) -> QListView:
     made.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     made.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
     made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    made.setResizeMode(QListView.ResizeMode.Adjust)  # how high a row is follows from its width
     made.setMouseTracking(True)
     made.setContentsMargins(0, 4, 0, 4)
     made.setAccessibleName(words.search.HITS)

@@ -44,7 +44,7 @@ class Page:
 
 
 PAGES: Final = (
-    Page(words.settings.PAGE_GENERAL, ("hotkey", "autostart", "theme", "time_zone")),
+    Page(words.settings.PAGE_GENERAL, ("hotkey", "autostart", "theme", "time_zone", "usage.prices")),
     Page(words.settings.PAGE_HISTORY, ("transcripts.roots", "archive.enabled")),
     Page(words.settings.PAGE_SEARCH, ("search.semantic_wait_s",)),
     Page(
@@ -54,7 +54,7 @@ PAGES: Final = (
     ),
     Page(words.settings.PAGE_CLAUDE),
     Page(words.settings.PAGE_PRIVACY, ("privacy.redact", "transcripts.exclude_projects", "privacy.projects_apart")),
-    Page(words.settings.PAGE_DATA, ("usage.prices",)),
+    Page(words.settings.PAGE_DATA),
 )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ class SettingsWindow(PlainWindow):
         if page.title == words.settings.PAGE_HISTORY:
             parts = [self.roots, *parts, self.keeping]
         if page.title == words.settings.PAGE_DATA:
-            parts.insert(0, self.data_page)
+            parts.append(self.data_page)
         for number, part in enumerate(parts):
             if number:
                 box.addWidget(line())
