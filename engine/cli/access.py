@@ -123,10 +123,14 @@ class InstalledAccess:
 
     @contextmanager
     def _engine(self) -> Generator[Front]:
+        from engine.cli.foreground import refused_by_disk  # noqa: PLC0415 - as above
         from engine.service import Engine  # noqa: PLC0415 - as above
 
         engine = Engine(self._paths, self._settings(), SystemClock())
-        engine.start(watch=False)
+        try:
+            engine.start(watch=False)
+        except OSError as error:
+            raise refused_by_disk(error, engine) from error
         try:
             yield _Local(engine.api, engine)
         finally:

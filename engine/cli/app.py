@@ -6,6 +6,7 @@ people go through to `main`, which is the barrier.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Final
@@ -40,13 +41,16 @@ from engine.cli.access import InstalledAccess
 from engine.cli.exits import BROKEN_PIPE, DONE, INTERRUPTED, exit_code
 from engine.cli.knowledge.app import app as knowledge
 from engine.cli.output import Output, use_utf8
-from engine.core.errors import EngineError, InvalidArgument
+from engine.core.errors import EngineError, InvalidArgument, StorageFailure
 from engine.core.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.cli.access import Access
+
+DISK_REFUSALS: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
+"""What is the disk's or its owner's doing wherever it comes up; every other `OSError` is a bug of ours."""
 
 VERBS: Final = (
     run.run,
@@ -120,6 +124,16 @@ def main(argv: Sequence[str], *, access: Access | None = None) -> int:
         # What is still buffered has no reader either; the interpreter would complain about it on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as error:
+        if error.errno not in DISK_REFUSALS:
+            raise
+        refused = StorageFailure(
+            "The disk refused",
+            f"{error.filename or 'A file'}: {error.strerror}.",
+            "Look at the permissions and the free space there, then call again.",
+        )
+        output.error(refused)
+        return exit_code(refused)
     return code
 
 

@@ -44,12 +44,7 @@ def running(engine: Engine, *, watch: bool, verbose: bool = False) -> Generator[
     except EngineAlreadyRunning:
         raise
     except OSError as error:
-        place = error.filename or engine.paths.data
-        raise StorageFailure(
-            "Backscroll cannot start",
-            f"{place}: {error.strerror or error}.",
-            "Look at the permissions and the free space there, or name another folder in BACKSCROLL_HOME.",
-        ) from error
+        raise refused_by_disk(error, engine) from error
     except Exception:
         undo = configure_logging(engine.paths, to_stderr=verbose)
         logger.exception("The engine did not start")
@@ -61,6 +56,16 @@ def running(engine: Engine, *, watch: bool, verbose: bool = False) -> Generator[
     finally:
         engine.stop()
         undo()
+
+
+def refused_by_disk(error: OSError, engine: Engine) -> StorageFailure:
+    """Return in words that a folder or file an engine needs could not be made or opened."""
+    place = error.filename or engine.paths.data
+    return StorageFailure(
+        "Backscroll cannot start",
+        f"{place}: {error.strerror or error}.",
+        "Look at the permissions and the free space there, or name another folder in BACKSCROLL_HOME.",
+    )
 
 
 @contextmanager

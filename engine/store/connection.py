@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from engine.core.errors import StorageFailure
 from engine.store import redactions
 from engine.store.errors import StoreClosed, StoreMissing, known_errors
 
@@ -87,14 +89,22 @@ def open_reader(path: Path, redact: Callable[[str], str] | None = None) -> apsw.
         StoreMissing: There is no database yet.
         StorageFailure: The file cannot be opened or is not a database.
     """
-    if not path.exists():
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise StoreMissing(
             "Nothing is indexed yet",
             "There is no index in this data folder.",
             "Start Backscroll (`backscroll` or `backscroll serve`) and it will read your history.",
-        )
+        ) from error
+    except OSError as error:
+        raise StorageFailure(
+            "The index cannot be read",
+            f"{path}: {error.strerror}.",
+            "It may belong to another user; BACKSCROLL_HOME names another folder.",
+        ) from error
     with known_errors("Opening the index"):
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        connection = _read_only(path)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA cache_size = -8192")
@@ -103,6 +113,25 @@ def open_reader(path: Path, redact: Callable[[str], str] | None = None) -> apsw.
         _load_vectors(connection)
         redactions.teach(connection, redact)
         return connection
+
+
+def _read_only(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        connection.close()
+        log = path.with_name(f"{path.name}-wal")
+        if os.access(path.parent, os.W_OK) or (log.exists() and log.stat().st_size):
+            raise
+        # A read-only disk takes no index of the log beside it. Nobody writes there, so none is needed
+        # (sqlite.org/wal.html, "Read-Only Databases").
+        name = f"{path.absolute().as_uri()}?immutable=1"
+        return apsw.Connection(name, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def one_row(connection: Connection, sql: str, values: Sequence[Value] = ()) -> tuple[Any, ...]:
