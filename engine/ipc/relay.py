@@ -332,7 +332,8 @@ class Relay:
             while True:
                 self._from_engine(channel.receive(MAX_FRAME_BYTES))
         except EOFError:
-            _note("the engine has closed")
+            if not self._ended.is_set():  # then it was us
+                _note("the engine has closed")
         except OSError as error:
             _note(f"the engine is gone: {error}")
         with self._changed:
