@@ -4,7 +4,7 @@
     python dev.py test [arguments]     run the tests; arguments go to pytest
     python dev.py check                lint, format, types, import contracts, documentation
     python dev.py bench [name] [...]   run a benchmark of tests/benchmarks, or list them
-    python dev.py bundle [arguments]   build the application with PyInstaller
+    python dev.py bundle [arguments]   build the application for this system, and test what was built
     python dev.py setup                prepare only
 
 Everything is installed into `.venv` beside this file, in the versions of packaging/constraints.txt, and installed again
@@ -416,12 +416,12 @@ def benchmarks(folder: Path) -> list[str]:
 
 
 def bundle(checkout: Checkout, shell: Shell, arguments: Sequence[str]) -> int:
-    """Build the application with PyInstaller."""
-    spec = checkout.root / "packaging" / "backscroll.spec"
-    if not spec.exists():
-        raise Stop("There is no bundle yet: packaging/backscroll.spec is not written.")
-    prepare(checkout, shell, groups=["run"])
-    return shell.become([str(checkout.python), "-m", "PyInstaller", *arguments, str(spec)], env=child_env())
+    """Build the application with PyInstaller, pack it, and let it show that it works."""
+    prepare(checkout, shell, groups=["run", "test"])
+    # Not in the environment of those who only run or test.
+    shell.quietly("Installing PyInstaller", [*pip(checkout), "--group=bundle"])
+    program = checkout.root / "packaging" / "build.py"
+    return shell.become([str(checkout.python), str(program), *arguments], env=child_env())
 
 
 def setup(checkout: Checkout, shell: Shell, arguments: Sequence[str]) -> int:

@@ -92,12 +92,19 @@ def test_bench_lists_and_starts_what_exists(
     assert "There are: index, retrieval." in capsys.readouterr().err
 
 
-def test_bundle_says_when_there_is_none(
-    checkout: dev.Checkout, shell: FakeShell, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert dev.main(["bundle"], checkout, shell) == 1
-    assert "no bundle yet" in capsys.readouterr().err
-    assert shell.commands == []
+def test_bundle_alone_installs_what_builds_it(checkout: dev.Checkout, shell: FakeShell) -> None:
+    assert dev.main(["bundle", "--no-pack"], checkout, shell) == 0
+    assert shell.steps == ["Installing PyInstaller"]
+    program = str(checkout.root / "packaging" / "build.py")
+    assert shell.commands == [
+        [*dev.pip(checkout), "--group=bundle"],
+        [str(checkout.python), program, "--no-pack"],
+    ]
+
+
+def test_bundle_that_lacks_pyinstaller_is_not_begun(checkout: dev.Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dev.main(["bundle"], checkout, FakeShell(checkout.root, fail="Installing PyInstaller")) == 1
+    assert "no such package" in capsys.readouterr().err
 
 
 def test_unknown_command_is_wrong_use_and_names_the_known_ones(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
 import subprocess
 import sys
 import threading
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self, cast
+
+import pytest
+
+from tests.helpers import programs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,13 +31,21 @@ FAKE_ENGINE = [sys.executable, str(ROOT / "tests" / "helpers" / "fake_engine.py"
 _MAIN = "import json, sys; from engine.shim import main; sys.exit(main(sys.argv[2:], commands=json.loads(sys.argv[1])))"
 
 
+def _command(engine: Sequence[str] | None, arguments: Sequence[str]) -> list[str]:
+    if programs.bundle() is None:
+        return [sys.executable, "-c", _MAIN, json.dumps([list(engine or FAILING_ENGINE)]), *arguments]
+    if engine is not None:
+        pytest.skip("a bundled shim starts the engine beside it and no other")
+    return programs.shim(*arguments)
+
+
 class ShimProcess:
     """One running shim.
 
     Args:
         paths: The installation it belongs to.
         arguments: Of its command line.
-        engine: The command that starts an engine; the default fails at once.
+        engine: The command that starts an engine. Not given where one runs already: what there is then fails at once.
         environment: Added to that of the tests.
         cwd: Where it is started.
     """
@@ -43,19 +54,19 @@ class ShimProcess:
         self,
         paths: Paths,
         *arguments: str,
-        engine: Sequence[str] = FAILING_ENGINE,
+        engine: Sequence[str] | None = None,
         environment: dict[str, str] | None = None,
         cwd: Path = ROOT,
     ) -> None:
         assert paths.home is not None
         self.lines: queue.Queue[bytes | None] = queue.Queue()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _MAIN, json.dumps([list(engine)]), *arguments],
+            _command(engine, arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=cwd,
-            env={**os.environ, "BACKSCROLL_HOME": str(paths.home), "PYTHONPATH": str(ROOT), **(environment or {})},
+            env=programs.environment(BACKSCROLL_HOME=str(paths.home), **(environment or {})),
         )
         self._reader = threading.Thread(target=self._read, name="test-shim-stdout", daemon=True)
         self._reader.start()
@@ -112,6 +123,10 @@ class ShimProcess:
         while (line := self.lines.get(timeout=WAIT_S)) is not None:
             lines.append(line)
         return lines
+
+    def noise(self) -> bytes:
+        """Return what was said on stderr, after the end."""
+        return cast("IO[bytes]", self.process.stderr).read()
 
     def _read(self) -> None:
         for line in cast("IO[bytes]", self.process.stdout):

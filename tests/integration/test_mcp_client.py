@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pytest
@@ -18,17 +15,18 @@ from engine.core.clock import FixedClock
 from engine.core.settings import Settings
 from engine.service import Engine
 from engine.transcripts.discovery import Root
+from tests.helpers import programs
 from tests.helpers.engines import NOON
 from tests.helpers.transcripts import TranscriptBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
+    from pathlib import Path
 
     from engine.core.paths import Paths
 
 pytestmark = pytest.mark.integration
 
-ROOT = Path(__file__).parents[2]
 ERAS = ("legacy", "2026-07-28")
 """Handshake first, and an envelope on each request."""
 
@@ -61,11 +59,9 @@ class Installation:
     def ask(self, era: str, scenario: Callable[[Client], Awaitable[Answer]], *arguments: str) -> Answer:
         """Start a shim, connect the client of the SDK to it, and run a scenario."""
         assert self._paths.home is not None
-        server = StdioServerParameters(
-            command=sys.executable,
-            args=["-P", "-m", "engine.shim", *arguments],
-            env={**os.environ, "BACKSCROLL_HOME": str(self._paths.home), "PYTHONPATH": str(ROOT)},
-        )
+        command, *rest = programs.shim(*arguments)
+        environment = programs.environment(BACKSCROLL_HOME=str(self._paths.home))
+        server = StdioServerParameters(command=command, args=rest, env=environment)
 
         async def connected() -> Answer:
             async with Client(server, mode=era) as client:

@@ -16,7 +16,7 @@ import pytest
 from engine.core.paths import Paths
 from engine.ipc.catalogue import Catalogue
 from tests.helpers.fake_engine import FakeEngine, params_of
-from tests.helpers.shim_process import FAKE_ENGINE, ROOT, WAIT_S, ShimProcess
+from tests.helpers.shim_process import FAILING_ENGINE, FAKE_ENGINE, ROOT, WAIT_S, ShimProcess
 
 if TYPE_CHECKING:
     from engine.ipc.protocol import JsonObject
@@ -78,6 +78,7 @@ def test_it_relays_and_ends_with_its_input(paths: Paths, era: str) -> None:
         shim.close_input()
         assert shim.wait() == 0
         assert shim.rest() == []
+        assert shim.noise() == b""
 
 
 def test_the_engine_hears_who_asks(paths: Paths, tmp_path: Path) -> None:
@@ -162,7 +163,7 @@ def test_without_a_catalogue_even_the_first_request_waits_for_the_engine(paths: 
 
 def test_an_engine_that_cannot_start_leaves_each_call_with_one_error_and_the_session_alive(paths: Paths) -> None:
     write_catalogue(paths, "all")
-    with ShimProcess(paths) as shim:
+    with ShimProcess(paths, engine=FAILING_ENGINE) as shim:
         open_session(shim)
         text = error_text(shim.ask(1, "tools/call", {"arguments": {}}))
         assert "exit code 3" in text
@@ -221,7 +222,7 @@ class TestSignals:
     def test_a_parent_that_ignored_the_signal_does_not_make_it_deaf(self, paths: Paths) -> None:
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         try:
-            shim = ShimProcess(paths)
+            shim = ShimProcess(paths, engine=FAILING_ENGINE)
         finally:
             signal.signal(signal.SIGHUP, before)
         with shim:

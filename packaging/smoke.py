@@ -1,0 +1,398 @@
+"""Starts the built programs for real, as a person would who has no Python: indexes, searches, shows the tray.
+
+    python packaging/smoke.py dist/Backscroll [--pictures FOLDER]
+
+Everything runs with a home of its own, an environment that holds nothing but that home, an empty PATH, and where the
+system lets us, without a network. Each program must end as it should and say what is expected of it, and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from product import EXECUTABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+WINDOWS = sys.platform == "win32"
+
+SHIM_LIMIT_MS = 150
+"""From the start of the shim to its first reply, in the middle of `SHIM_STARTS`, while the engine runs."""
+SHIM_STARTS = 15
+TRAY_LIMIT_S = 2.0
+"""From the start of the app to its icon in the panel."""
+PATIENCE_S = 120
+"""For a program that loads torch on a slow disk for the first time."""
+
+KEYWORD, SEMANTIC = "samesite", "why were people logged out again and again"
+INDIGO = "#5b52e6"
+"""The icon's colour."""
+
+
+class Broken(Exception):
+    """Something was not as it must be."""
+
+
+@dataclass(frozen=True)
+class Bare:
+    """A machine with nothing on it but the bundle and a history."""
+
+    folder: Path
+    home: Path
+    prefix: tuple[str, ...]
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What a program gets to know."""
+        kept = {name: os.environ[name] for name in ("SYSTEMROOT", "WINDIR") if WINDOWS}
+        places = ("HOME", "USERPROFILE") if WINDOWS else ("HOME",)
+        folders = {"APPDATA": "roaming", "LOCALAPPDATA": "local", "TEMP": "temp"} if WINDOWS else {}
+        named = {variable: str(self.home / name) for variable, name in folders.items()}
+        return {**kept, **dict.fromkeys(places, str(self.home)), **named}
+
+    def program(self, name: str) -> list[str]:
+        """Return the start of a command line."""
+        return [*self.prefix, str(self.folder / f"{name}{'.exe' if WINDOWS else ''}")]
+
+    def run(self, *arguments: str, says: str = "", notes: str = "", code: int = 0) -> str:
+        """Run the command line program to its end and return its answer.
+
+        Args:
+            arguments: Of the program.
+            says: What stdout must be, as a regular expression.
+            notes: What stderr must be.
+            code: The exit code.
+
+        Raises:
+            Broken: It said something else, or ended otherwise.
+        """
+        command = [*self.program(EXECUTABLES.command_line), *arguments]
+        done = subprocess.run(
+            command, env=self.env, cwd=self.home, capture_output=True, encoding="utf-8", timeout=PATIENCE_S, check=False
+        )
+        told = f"`backscroll {' '.join(arguments)}` ended with {done.returncode}.\n{done.stdout}\n{done.stderr}"
+        expected = [(says, done.stdout), (notes, done.stderr)]
+        if done.returncode != code or not all(re.fullmatch(pattern, text, re.DOTALL) for pattern, text in expected):
+            raise Broken(told)
+        return done.stdout
+
+    def end_engine(self) -> None:
+        """End the engine that runs, if one does: a check that failed has left it."""
+        command = [*self.program(EXECUTABLES.command_line), "status", "--json"]
+        done = subprocess.run(command, env=self.env, cwd=self.home, capture_output=True, check=False)
+        status: dict[str, Any] = json.loads(done.stdout) if done.stdout else {}
+        engine: dict[str, Any] = status.get("engine", {})
+        if "pid" in engine:
+            end(int(engine["pid"]))
+
+
+class Shim:
+    """A running shim, spoken to as Claude Code does."""
+
+    def __init__(self, bare: Bare) -> None:
+        self.started = time.perf_counter()
+        self._process = subprocess.Popen(
+            bare.program(EXECUTABLES.shim),
+            env=bare.env,
+            cwd=bare.home,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def ask(self, number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and return the result of its answer.
+
+        Raises:
+            Broken: It was refused, or something else came.
+        """
+        self.tell({"id": number, "method": method, "params": params})
+        if self._process.stdout is None:
+            raise AssertionError("stdout is a pipe")
+        while True:
+            line = self._process.stdout.readline()
+            reply: dict[str, Any] = json.loads(line) if line else {}
+            if "method" in reply and "id" not in reply:
+                continue  # a notification
+            if reply.get("id") != number or "result" not in reply or reply["result"].get("isError"):
+                raise Broken(f"{method} was answered with {line!r}")
+            return reply["result"]
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Send a message."""
+        if self._process.stdin is None:
+            raise AssertionError("stdin is a pipe")
+        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self._process.stdin.flush()
+
+    def open(self) -> float:
+        """Shake hands and return how many milliseconds that took since the start."""
+        info = {"name": "smoke", "version": "1"}
+        self.ask(0, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info})
+        took = (time.perf_counter() - self.started) * 1000
+        self.tell({"method": "notifications/initialized"})
+        return took
+
+    def call(self, number: int, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Call a tool and return its structured reply."""
+        return self.ask(number, "tools/call", {"name": tool, "arguments": arguments})["structuredContent"]
+
+    def close(self) -> None:
+        """Close its input, upon which it must end quietly.
+
+        Raises:
+            Broken: It did not.
+        """
+        rest, noise = self._process.communicate(timeout=10)
+        if self._process.returncode or rest or noise:
+            raise Broken(f"The shim ended with {self._process.returncode}, {rest!r} and {noise!r}.")
+
+
+def check_command_line(bare: Bare) -> str:
+    """Index the sample with the embedding worker, and search it."""
+    bare.run("--version", says=r"backscroll \d+\.\d+\.\d+\n")
+    bare.run("serve", "--once", notes=r"8 sessions and \d+ messages are searchable\.\n")
+    for mode, query in (("keyword", KEYWORD), ("semantic", SEMANTIC)):
+        found = json.loads(bare.run("search", "--json", "--mode", mode, query, says=r"\{.*\}\n"))
+        if not found["hits"]:
+            raise Broken(f"{mode} search finds nothing for {query!r}: {found}")
+    usage = json.loads(bare.run("usage", "--json", says=r"\{.*\}\n"))
+    if "cost" not in json.dumps(usage):
+        raise Broken(f"There are no prices: {usage}")
+    return "`serve --once`, keyword and semantic search, usage"
+
+
+def check_mcp(bare: Bare) -> str:
+    """Let the shim start an engine, search through it, and measure the start of the shims that follow."""
+    bare.run("connect", says=r".*Claude Code is connected.*", notes=r".*need a restart to see it\.\n")
+    shim = Shim(bare)
+    shim.open()
+    for number, (tool, query) in enumerate((("keyword_search", KEYWORD), ("semantic_search", SEMANTIC)), start=1):
+        if not shim.call(number, tool, {"query": query})["hits"]:
+            raise Broken(f"{tool} finds nothing for {query!r}.")
+    engine = shim.call(3, "status", {})["engine"]
+    findings = json.loads(bare.run("doctor", "--json", says=r"\{.*\}\n"))["findings"]
+    wrong = [each for each in findings if each["severity"] != "ok"]
+    if wrong:
+        raise Broken(f"The doctor is not content: {wrong}")
+    took: list[float] = []
+    for _ in range(SHIM_STARTS):
+        another = Shim(bare)
+        took.append(another.open())
+        another.close()
+    shim.close()
+    end(int(engine["pid"]))
+    middle = statistics.median(took)
+    if middle > SHIM_LIMIT_MS:
+        raise Broken(f"A shim answers after {middle:.0f} ms, allowed are {SHIM_LIMIT_MS} ms.")
+    return (
+        f"MCP: keyword and semantic search, doctor content, first reply after {middle:.0f} ms (median of {SHIM_STARTS})"
+    )
+
+
+def check_tray(bare: Bare, pictures: Path) -> str:
+    """Show the app on a display of its own, and take pictures of icon and window."""
+    sys.path.insert(0, str(ROOT))
+    from tests.desktop.display import display, missing  # noqa: PLC0415 - Linux only
+
+    lacking = missing()
+    if lacking:
+        raise Broken(f"The tray cannot be shown without {', '.join(lacking)} (packaging/linux/apt.txt).")
+    with display(pictures) as screen:
+        env = {**bare.env, "DISPLAY": screen["DISPLAY"]}
+        started = time.perf_counter()
+        app = subprocess.Popen(
+            [*bare.program(EXECUTABLES.tray), "run", "--background"],
+            env=env,
+            cwd=bare.home,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            until(lambda: icon_is_shown(screen, app.pid), "the icon in the tray")
+            took = time.perf_counter() - started
+            look(screen, pictures / "tray.png")
+            if not has_colour(pictures / "tray.png", INDIGO):
+                raise Broken("The icon in the panel is not Backscroll's.")
+            toggle = [*bare.program(EXECUTABLES.command_line), "toggle"]
+            until(
+                lambda: subprocess.run(toggle, env=env, capture_output=True, check=False).returncode == 0, "the window"
+            )
+            find = ["xdotool", "search", "--onlyvisible", "--name", "^Backscroll$"]
+            until(
+                lambda: subprocess.run(find, env=screen, capture_output=True, check=False).returncode == 0, "the window"
+            )
+            subprocess.run(["xdotool", "type", "--delay", "20", KEYWORD], env=screen, check=True)
+            time.sleep(2)  # what is typed is searched, and drawn
+            look(screen, pictures / "window.png")
+        finally:
+            app.send_signal(signal.SIGTERM)
+            said, _ = app.communicate(timeout=30)
+        if app.returncode or said:
+            raise Broken(f"The app ended with {app.returncode} and said {said.decode(errors='replace')}")
+    if took > TRAY_LIMIT_S:
+        raise Broken(f"The icon appears after {took:.1f} s, allowed are {TRAY_LIMIT_S} s.")
+    return f"the tray shows after {took:.2f} s, the window opens and searches"
+
+
+def check_app_elsewhere(bare: Bare) -> str:
+    """Start the app where nothing can be seen of it: it must run until it is told to end, or say why not."""
+    app = subprocess.Popen(
+        [*bare.program(EXECUTABLES.tray), "run", "--background"],
+        env=bare.env,
+        cwd=bare.home,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    until(lambda: json.loads(bare.run("status", "--json", says=r"\{.*\}\n"))["engine"]["pid"] == app.pid, "the engine")
+    app.terminate()
+    said, _ = app.communicate(timeout=30)
+    if said:
+        raise Broken(f"The app said {said.decode(errors='replace')}")
+    return "the app starts, and its engine answers"
+
+
+def check_log(bare: Bare) -> str:
+    """Look through what the programs wrote down."""
+    logs = [file for file in bare.home.rglob("*.log*") if file.is_file()]
+    serious = [
+        line
+        for file in logs
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines()
+        if re.search(r" (WARNING|ERROR|CRITICAL) |Traceback", line)
+    ]
+    if serious or not logs:
+        raise Broken("\n".join(["The log holds:", *serious]))
+    return "nothing serious in the log"
+
+
+def icon_is_shown(screen: dict[str, str], pid: int) -> bool:
+    """Tell whether a window of a process lies in the panel's place for icons: it is a child of the panel's window."""
+    tree = subprocess.run(
+        ["xdotool", "search", "--onlyvisible", "--pid", str(pid)], env=screen, capture_output=True, check=False
+    )
+    return tree.returncode == 0 and bool(tree.stdout.strip())
+
+
+def look(screen: dict[str, str], picture: Path) -> None:
+    """Save what is on the display."""
+    subprocess.run(["import", "-window", "root", str(picture)], env=screen, check=True, timeout=20)
+
+
+def has_colour(picture: Path, colour: str) -> bool:
+    """Tell whether a picture holds a colour, or one very close to it."""
+    command = [
+        "convert",
+        str(picture),
+        "-fuzz",
+        "4%",
+        "-fill",
+        "white",
+        "+opaque",
+        colour,
+        "-format",
+        "%[fx:minima<0.9]",
+    ]
+    done = subprocess.run([*command, "info:"], capture_output=True, encoding="utf-8", check=True, timeout=20)
+    return done.stdout.strip() == "1"
+
+
+def until(ready: Callable[[], bool], what: str) -> None:
+    """Wait for what other programs do.
+
+    Raises:
+        Broken: It did not come.
+    """
+    for _ in range(600):
+        if ready():
+            return
+        time.sleep(0.05)
+    raise Broken(f"{what} never came.")
+
+
+def end(pid: int) -> None:
+    """End an engine that a shim has started."""
+    os.kill(pid, signal.SIGTERM)
+    for _ in range(200):
+        try:
+            os.kill(pid, 0)
+        except OSError:
+            return
+        time.sleep(0.05)
+    raise Broken("The engine does not end when it is told to.")
+
+
+@contextmanager
+def bare_machine(folder: Path) -> Generator[Bare]:
+    """Give a home with nothing in it but the sample as Claude Code's history."""
+    # Short: a Unix socket's path has 100 bytes.
+    home = Path(tempfile.mkdtemp(prefix="bs-", dir=None if WINDOWS else "/tmp")).resolve()  # noqa: S108 - mkdtemp
+    try:
+        shutil.copytree(ROOT / "assets" / "sample" / "projects", home / ".claude" / "projects")
+        for name in ("roaming", "local", "temp") if WINDOWS else ():
+            (home / name).mkdir()
+        bare = Bare(folder, home, without_network())
+        try:
+            yield bare
+        finally:
+            bare.end_engine()
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def without_network() -> tuple[str, ...]:
+    """Return what takes the network away from a program, nothing where the system does not let us."""
+    wanted = ("/usr/bin/unshare", "--map-current-user", "--net")
+    if (
+        not Path(wanted[0]).exists()
+        or subprocess.run([*wanted, "/bin/true"], capture_output=True, check=False).returncode
+    ):
+        return ()
+    return wanted
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run every check and return 1 when one fails."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path, help="holds the programs")
+    parser.add_argument("--pictures", type=Path, default=ROOT / "build" / "smoke", help="where screenshots go")
+    chosen = parser.parse_args(argv)
+    pictures: Path = chosen.pictures.resolve()
+    pictures.mkdir(parents=True, exist_ok=True)
+    with bare_machine(chosen.folder.resolve()) as bare:
+        print("Without a network." if bare.prefix else "With the network: this system does not let it be taken away.")
+        checks: list[Callable[[], str]] = [
+            lambda: check_command_line(bare),
+            lambda: check_mcp(bare),
+            (lambda: check_tray(bare, pictures)) if sys.platform == "linux" else (lambda: check_app_elsewhere(bare)),
+            lambda: check_log(bare),
+        ]
+        for check in checks:
+            try:
+                print(f"ok: {check()}", flush=True)
+            except Broken as broken:
+                print(f"Failed: {broken}", file=sys.stderr)
+                return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
