@@ -83,8 +83,8 @@ SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 PROMPT = Lengths(SHARES, (4, 12, 34, 85, 181, 285, 725, 6_000, 15_000))
 ANSWER = Lengths(SHARES, (20, 66, 91, 138, 342, 1_068, 1_532, 3_267, 9_000))
 THOUGHT = Lengths(SHARES, (60, 120, 200, 420, 1_100, 2_500, 4_000, 7_000, 20_000))
-CALL = Lengths(SHARES, (10, 40, 80, 130, 330, 1_100, 2_400, 7_000, 30_000))
-RESULT = Lengths(SHARES, (5, 40, 150, 332, 1_664, 4_938, 8_377, 24_277, 60_000))
+CALL = Lengths(SHARES, (5, 20, 50, 90, 250, 800, 1_700, 5_000, 25_000))
+RESULT = Lengths(SHARES, (1, 8, 50, 180, 1_200, 3_500, 6_000, 16_000, 50_000))
 INJECTED = Lengths(SHARES, (30, 80, 200, 700, 2_500, 5_000, 9_000, 11_000, 15_000))
 """Characters, as measured in real transcripts."""
 
@@ -150,7 +150,8 @@ class Speech:
         added = f"{text} {bits:x}"
         if len(text) > 300:
             words = self.words
-            added += f" {words[bits % len(words)]}{words[bits // 9_973 % len(words)].capitalize()}{bits % 97} {bits % 99_991}"
+            first, second = words[bits % len(words)], words[bits // 9_973 % len(words)]
+            added += f" {first}{second.capitalize()}{bits % 97} {bits % 99_991}"
         return added
 
     def _lines(self, shortest: int, longest: int) -> Iterator[list[str]]:
