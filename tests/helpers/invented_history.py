@@ -143,7 +143,8 @@ class HistoryWriter:
             file = folder / session.session_id / "subagents" / f"agent-{session.agent}.jsonl"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
-        os.utime(file, (session.now.timestamp(),) * 2)
+        seconds = session.now.timestamp()
+        os.utime(file, (seconds, seconds))
 
     def _sessions(self, number: int, wanted: int, start: datetime, word: str) -> list[_Session]:
         """Return a session and the sub-agents it started."""
@@ -177,7 +178,7 @@ class HistoryWriter:
     def _asides(self, session: _Session, prompt: str) -> None:
         """Add what Claude Code itself writes around a prompt."""
         chance = self.chance
-        snapshot = {
+        snapshot: dict[str, Any] = {
             "messageId": self.uuid(),
             "trackedFileBackups": {},
             "timestamp": f"{session.now:%Y-%m-%dT%H:%M:%S}Z",
