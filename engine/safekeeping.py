@@ -5,24 +5,25 @@ The rooms below do not know each other; here the archive meets the database and 
 
 from __future__ import annotations
 
+import logging
 import os
-import shutil
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from engine.archive.archiver import Archiver
 from engine.archive.reader import ArchiveReader
 from engine.checkup import ArchiveSight, ClaudeSight, stop_when
-from engine.core.errors import EngineNotRunning, NotFound, StorageFailure
+from engine.core.errors import Cancelled, EngineError, EngineNotRunning, NotFound, StorageFailure
 from engine.core.models.keeping import BackupReply, RestoredFile, RestoreReply
 from engine.maintenance import prune
 from engine.maintenance.backup import Backups
 from engine.maintenance.checks import CheckUp
+from engine.maintenance.clearing import clear
 from engine.maintenance.doctor import doctor
-from engine.maintenance.prune import Pruner
+from engine.maintenance.prune import DiskUse, Pruner
 from engine.maintenance.removals import FILE_NAME, Removals
 from engine.maintenance.screen import Screen
-from engine.store import coverage, pruning, redactions
+from engine.store import coverage, pruning, redactions, space
 from engine.store.usage import UsageTables
 from engine.transcripts.discovery import identify
 from engine.transcripts.redaction import redacted_text
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from engine.store.connection import Connection, ReaderPool
     from engine.store.writer import StoreWriter
     from engine.transcripts.discovery import Root
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -125,8 +128,7 @@ class Safekeeping:
         with self._readers.connection() as connection:
             plan = prune.draw(connection, request, self._clock)
         if dry_run:
-            size = database_bytes(self._paths.database)
-            return prune.told(plan, request, database_bytes=size, zone=self._zone)
+            return prune.told(plan, request, disk=self._disk_use(), zone=self._zone)
         return self._writing(lambda: self._pruner().apply(plan, request, progress=progress, cancelled=cancelled))
 
     def forget(self, session: int, session_id: str) -> ForgetReply:
@@ -160,11 +162,13 @@ class Safekeeping:
             self.backups,
             self._clock,
             self._zone,
-            lambda: database_bytes(self._paths.database),
-            lambda: shutil.disk_usage(self._paths.data).free,
+            self._disk_use,
             lambda: None if self._engine is None else self._engine.settle(),
             lambda connection, sessions: forget_sessions(UsageTables(connection), sessions),
         )
+
+    def _disk_use(self) -> DiskUse:
+        return DiskUse(database_bytes(self._paths.database), *self.backups.bytes())
 
     def _archive(self) -> Archiver:
         """Return what changes the archive; also when storing into it is switched off."""
@@ -189,6 +193,37 @@ class Safekeeping:
         """Take note of the engine that now runs, and of the setting that replaces secrets."""
         self._engine = engine
         self._need_writer().write(self._note_setting)
+        self.stored.remove_unfinished()
+        self.backups.remove_unfinished()
+
+    def run(self, stopping: threading.Event) -> None:
+        """Do `keep` and go on storing until stopped. The loop of thread `engine-archive`."""
+
+        def step(_what: str) -> None:
+            if stopping.is_set():
+                raise Cancelled("Backscroll is closing")
+
+        self._finish_clearing(step)
+        if self.archiver is None:
+            stopping.wait()
+        else:
+            self.archiver.run(stopping)
+
+    def keep(self) -> None:
+        """Clear what an earlier run was kept from clearing, and make one pass of the archive."""
+        self._finish_clearing(lambda _what: None)
+        if self.archiver is not None:
+            self.archiver.store()
+
+    def _finish_clearing(self, step: Callable[[str], None]) -> None:
+        """Clear what is left of deleted text, when a process was ended in the middle of that."""
+        writer = self._need_writer()
+        try:
+            if writer.write(space.has_traces):
+                clear(writer, self.backups, step)
+        except (EngineError, OSError) as exc:
+            # Nobody waits for it, and the next start tries again.
+            logger.warning("Deleted text was not cleared (%s)", type(exc).__name__)
 
     def renewed(self) -> None:
         """Take note of a database that was just made."""

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from engine.archive.file import DAMAGED_SUFFIX, Extent, StoredShorter, append, cut_damage, join, repair
 from engine.archive.frames import FRAME_BYTES, DamagedFrame, frame_at, frames
-from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remember_root
+from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remember_root, remove_unfinished
 from engine.archive.sources import Source, allowed_end, sources
 from engine.core.errors import StorageFailure
 from engine.store import archived, files
@@ -174,6 +174,7 @@ class Archiver:
 
     def _agree(self) -> None:
         """Repair torn ends, take in files that the table does not know, forget rows whose file is gone."""
+        remove_unfinished(self._folder)
         rows = {(row.label, row.path, row.generation): row for row in self._writer.write(archived.all_rows)}
         changed: list[ArchivedRow] = []
         seen: set[tuple[str, str, int]] = set()

@@ -19,6 +19,7 @@ from engine.archive.frames import (
     frames,
     new_compressor,
 )
+from engine.archive.places import JOINING_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -189,7 +190,7 @@ def join(place: Path, generation: int) -> Extent:
         kept = 0
         while kept < len(found) - 1 and found[kept].length == FRAME_BYTES:
             kept += 1
-        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".joining", dir=place.parent)
+        descriptor, name = tempfile.mkstemp(prefix=".", suffix=JOINING_SUFFIX, dir=place.parent)
         beside = Path(name)
         try:
             with os.fdopen(descriptor, "w+b") as new:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SUFFIX: Final = ".zst"
 ROOT_FILE: Final = "root.json"
+JOINING_SUFFIX: Final = ".joining"
+"""Of a file in the making, in which small frames are put together."""
 _STORED: Final = re.compile(r"(?P<name>.+?)(?:~(?P<generation>[1-9]\d{0,5}))?\.zst")
 _MAX_NAME_BYTES: Final = 255
 """Of one part of a path, on the file systems of all three systems."""
@@ -82,6 +84,16 @@ def all_stored(archive: Path, label: str | None = None) -> Iterator[tuple[Stored
             if stored is None or file.is_symlink():
                 continue
             yield stored, file, file.stat().st_size
+
+
+def remove_unfinished(archive: Path) -> None:
+    """Delete what a process left that was killed while it joined frames.
+
+    Raises:
+        OSError: The archive cannot be written.
+    """
+    for file in archive.rglob(f".*{JOINING_SUFFIX}"):
+        file.unlink()
 
 
 def remember_root(archive: Path, label: str, root: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import tempfile
 import threading
 from collections import OrderedDict
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_READING = ".reading-"
 _REMEMBERED_INDEXES = 32
 _REMEMBERED_FRAMES = 8
 """Of 256 KB each: a page of a session reads the same frames again and again."""
@@ -75,11 +77,16 @@ class ArchiveReader:
         Raises:
             OSError: It cannot be read or written.
         """
-        with tempfile.TemporaryDirectory(prefix=".reading-", dir=self._folder.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=_READING, dir=self._folder.parent) as folder:
             file = Path(folder, PurePosixPath(path).name)
             with file.open("wb") as target:
                 self.copy(label, path, generation, target)
             yield file
+
+    def remove_unfinished(self) -> None:
+        """Delete what a process left that was killed while it read. Before anybody reads."""
+        for folder in self._folder.parent.glob(f"{_READING}*"):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def copy(self, label: str, path: str, generation: int, target: IO[bytes]) -> int:
         """Write a stored file's bytes, as far as they are whole, and return how many they were.

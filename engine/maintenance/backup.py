@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from engine.store import backup
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from engine.core.clock import Clock
@@ -43,11 +44,12 @@ class Backups:
         """Where damaged databases lie, each in a dated folder."""
         return self.database.parent / "quarantine"
 
-    def make(self, reason: str) -> Path:
+    def make(self, reason: str, step: Callable[[], None] | None = None) -> Path:
         """Copy the database, keep the last two copies, and return the new one.
 
         Args:
             reason: One word of the file's name (`migration`, `fix`).
+            step: Called between two steps of copying; raises to stop.
 
         Raises:
             StorageFailure: It cannot be copied.
@@ -55,14 +57,28 @@ class Backups:
         """
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         target = self.folder / f"index-{self._stamp()}-{reason}.db"
-        backup.copy_database(self.database, target)
+        backup.copy_database(self.database, target, step)
         for old in self.all()[:-KEPT]:
             old.unlink()
         return target
 
+    def remove_unfinished(self) -> None:
+        """Delete copies that a process was killed over. Before anybody makes one.
+
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        for file in self.folder.glob(f".index-*{backup.UNFINISHED_SUFFIX}*"):
+            file.unlink()
+
     def all(self) -> tuple[Path, ...]:
         """Return the backups, oldest first."""
         return tuple(sorted(self.folder.glob("index-*.db")))
+
+    def bytes(self) -> tuple[int, int]:
+        """Return what backups take, and what databases take that were moved aside."""
+        moved = (file for folder in self.quarantined() for file in folder.rglob("*") if file.is_file())
+        return sum(file.stat().st_size for file in self.all()), sum(file.stat().st_size for file in moved)
 
     def quarantine(self) -> Path:
         """Move the closed database aside, never deleted, and return its folder.

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engine.maintenance.checks import Check, CheckUp, Fix, Outcome, Step, ok, plural
-from engine.store import coverage, generations, pruning, redactions, upkeep
+from engine.maintenance.clearing import clear
+from engine.store import coverage, generations, redactions, space, upkeep
 from engine.store.migrations import MIGRATIONS, schema_version
 from engine.transcripts.secret_shapes import RULES_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engine.store.connection import Connection
 
 SHOWN: Final = 3
 """Files named in a finding."""
@@ -32,7 +38,7 @@ def words(checkup: CheckUp) -> Outcome:
     with checkup.read() as connection:
         missing, extra = upkeep.chunks_without_words(connection), upkeep.words_without_chunk(connection)
         chunks = coverage.chunk_count(connection)
-    inside = None if checkup.writer is None else checkup.writer.write(upkeep.integrity_of_words)
+    inside = upkeep.integrity_of_words(checkup.paths.database)
     if not (missing or extra or inside):
         return ok(f"{plural(chunks, 'chunk')} can be found by their words.")
     return Outcome(
@@ -46,10 +52,20 @@ def words(checkup: CheckUp) -> Outcome:
 
 def _rebuild_words(checkup: CheckUp, step: Step) -> None:
     if checkup.writer is not None:
-        checkup.writer.write(
-            lambda c: upkeep.rebuild_words(c, lambda done, total: step(done, total, "Rebuilding the word index")),
-            transaction=False,
-        )
+        checkup.writer.write(upkeep.forget_words)
+        _through(checkup, step, "Rebuilding the word index", upkeep.index_words_after)
+
+
+def _through(checkup: CheckUp, step: Step, what: str, some_after: Callable[[Connection, int], int | None]) -> None:
+    """Go through all texts there are now, some in a transaction: others write in between, and theirs need nothing."""
+    if checkup.writer is None:
+        return
+    with checkup.read() as connection:
+        last_of_all = upkeep.last_text(connection)
+    last: int | None = 0
+    while last is not None and last < last_of_all:
+        step(last, last_of_all, what)
+        last = checkup.writer.write(lambda c, last=last: some_after(c, last))
 
 
 def vectors(checkup: CheckUp) -> Outcome:
@@ -69,9 +85,11 @@ def vectors(checkup: CheckUp) -> Outcome:
     )
 
 
-def _mend_vectors(checkup: CheckUp, _step: Step) -> None:
+def _mend_vectors(checkup: CheckUp, step: Step) -> None:
     if checkup.writer is not None:
         checkup.writer.write(upkeep.mend_vectors)
+        while checkup.writer.write(space.compact_vectors, transaction=False):
+            step(0, None, "Rebuilding the vectors")
 
 
 def extension(checkup: CheckUp) -> Outcome:
@@ -110,15 +128,9 @@ def _redact(checkup: CheckUp, step: Step) -> None:
     writer = checkup.writer
     if writer is None:
         return
-    replaced = writer.write(
-        lambda c: upkeep.redact_everything(c, lambda done, total: step(done, total, "Looking for secrets")),
-        transaction=False,
-    )
-    if replaced:
-        writer.write(
-            lambda c: pruning.give_back_space(c, lambda what: step(0, None, what), compact=False), transaction=False
-        )
-        checkup.backups.renew()
+    _through(checkup, step, "Looking for secrets", upkeep.redact_after)
+    if writer.write(upkeep.finish_redaction):
+        clear(writer, checkup.backups, lambda what: step(0, None, what))
 
 
 def transcripts(checkup: CheckUp) -> Outcome:

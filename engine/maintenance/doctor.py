@@ -100,8 +100,7 @@ def _mend(
             continue  # The new database has nothing to mend.
         try:
             if repair.changes_database and saved is None:
-                step(0, None, "Copying the index")
-                saved = checkup.backups.make("fix")
+                saved = checkup.backups.make("fix", lambda: step(0, None, "Copying the index"))
             step(0, None, f"{check.title}: {repair.what}")
             repair.apply(checkup, step)
         except Cancelled:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from engine.core.errors import Cancelled
@@ -10,7 +10,9 @@ from engine.core.models.keeping import ForgetReply, OnlyCopy, PruneReply
 from engine.core.text import shorten
 from engine.core.when import iso
 from engine.maintenance.checks import plural
+from engine.maintenance.clearing import STILL_READ, clear
 from engine.store import pruning
+from engine.store.space import has_traces
 from engine.store.usage import UsageTables
 
 if TYPE_CHECKING:
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
     from engine.store.writer import StoreWriter
 
 DAY_MS: Final = 86_400_000
-SPARE_BYTES: Final = 200_000_000
-"""Left for the system when the database is written anew."""
-
 SESSIONS_A_STEP: Final = 50
 """Deleted in one transaction: readers and indexing get a turn in between."""
 
@@ -50,6 +49,23 @@ class PruneRequest:
     """Working directories; None for all."""
     archive: bool = False
     include_only_copies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DiskUse:
+    """What the index takes on the disk."""
+
+    database: int
+    """Bytes, with its log."""
+    backups: int
+    """Bytes of its backups; after a prune there is one, of what is left."""
+    damaged: int
+    """Bytes of damaged ones that were moved aside."""
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.database + self.backups + self.damaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +95,13 @@ def draw(connection: Connection, request: PruneRequest, clock: Clock) -> PrunePl
     )
 
 
-def told(plan: PrunePlan, request: PruneRequest, *, database_bytes: int, zone: ZoneInfo) -> PruneReply:
-    """Return a plan as it is told: how much it would give back is the share of its texts in all texts."""
-    sums = plan.sums
-    freed = int(database_bytes * sums.text_bytes / sums.all_text_bytes) if sums.all_text_bytes else 0
-    freed += sums.archive_bytes if request.archive else 0
+def told(plan: PrunePlan, request: PruneRequest, *, disk: DiskUse, zone: ZoneInfo) -> PruneReply:
+    """Return a plan as it is told, with what would come back on the disk: of the index, its log and its copies."""
+    if not plan.going:
+        return _reply(plan, request, 0, zone, dry_run=True)
+    index = plan.sums.database_bytes - plan.sums.given_back
+    after = index * 2 if disk.backups else index
+    freed = max(0, disk.total - after) + (plan.sums.archive_bytes if request.archive else 0)
     return _reply(plan, request, freed, zone, dry_run=True)
 
 
@@ -119,8 +137,7 @@ class Pruner:
         backups: Copies that must not keep what was taken out.
         clock: Now.
         zone: Of the times in replies.
-        database_bytes: Says how large the database is.
-        free_bytes: Says how much space its disk has.
+        disk: Says what the index takes.
         settle: Waits until what was read before is written: it was not screened for what is taken out now.
         forget_calls: Takes the API calls of sessions out; those that another session copied are counted there.
     """
@@ -131,8 +148,7 @@ class Pruner:
     backups: Backups
     clock: Clock
     zone: ZoneInfo
-    database_bytes: Callable[[], int]
-    free_bytes: Callable[[], int]
+    disk: Callable[[], DiskUse]
     settle: Callable[[], None]
     forget_calls: Callable[[Connection, Collection[int]], None]
 
@@ -157,7 +173,7 @@ class Pruner:
             StorageFailure: The database refused.
             OSError: A file cannot be written or deleted.
         """
-        before = self.database_bytes()
+        before = self.disk().total
         steps = -(-len(plan.going) // SESSIONS_A_STEP) + 1
         self.removals.prune({each.session_id: each.last_ms + 1 for each in plan.going}, archive=request.archive)
         self.settle()
@@ -168,15 +184,16 @@ class Pruner:
             progress(step // SESSIONS_A_STEP, steps, "Taking out sessions")
             if request.archive:
                 freed += self._from_archive(some)
-            numbers = [each.session for each in some]
-            self.writer.write(lambda c, numbers=numbers: pruning.delete_sessions(c, numbers, forget=False))
+            self.writer.write(lambda c, some=some: pruning.delete_sessions(c, pruning.unchanged(c, some), forget=False))
         if plan.calls:
             self.writer.write(lambda c: UsageTables(c).delete_before(plan.before_ms, request.folders))
-        if plan.going:
-            roomy = self.free_bytes() > 2 * self.database_bytes() + SPARE_BYTES
-            self._leave_no_trace(lambda what: _step(cancelled, progress, steps, what), compact=roomy)
-        freed += max(0, before - self.database_bytes())
-        return _reply(plan, request, freed, self.zone, dry_run=False)
+        note = None
+        if self.writer.write(has_traces):
+            _, done = clear(self.writer, self.backups, lambda what: _step(cancelled, progress, steps, what))
+            note = None if done else STILL_READ
+        freed += max(0, before - self.disk().total)
+        reply = _reply(plan, request, freed, self.zone, dry_run=False)
+        return reply if note is None else replace(reply, note=f"{note} {reply.note or ''}".strip())
 
     def forget(self, session: int, session_id: str, places: Collection[tuple[str, str, str, bool]]) -> ForgetReply:
         """Take one session out everywhere, for ever.
@@ -200,14 +217,12 @@ class Pruner:
             pruning.delete_sessions(connection, [session], forget=True)
 
         self.writer.write(take_out)
-        copies = self._leave_no_trace(lambda _what: None, compact=False)
+        copies, done = clear(self.writer, self.backups, lambda _what: None)
         left = tuple(f"{root}/{path}" for root, _, path, is_gone in places if not is_gone)
-        note = f"{plural(copies, 'copy', 'copies')} of the index that held it, deleted." if copies else None
-        return ForgetReply(session_id=session_id, left_on_disk=left, note=note)
-
-    def _leave_no_trace(self, step: Callable[[str], None], *, compact: bool) -> int:
-        self.writer.write(lambda c: pruning.give_back_space(c, step, compact=compact), transaction=False)
-        return self.backups.renew()
+        notes = [f"{plural(copies, 'copy', 'copies')} of the index that held it, deleted."] if copies else []
+        if not done:
+            notes.append(STILL_READ)
+        return ForgetReply(session_id=session_id, left_on_disk=left, note=" ".join(notes) or None)
 
     def _from_archive(self, sessions: Collection[PruneCandidate]) -> int:
         places = self.writer.write(

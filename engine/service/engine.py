@@ -205,8 +205,7 @@ class Engine:
             if watch:
                 self._begin("engine-ingest", self._ingestor.run)
                 self._begin("engine-watch", self._watcher.run)
-                if self._keeper.archiver is not None:
-                    self._begin("engine-archive", self._keeper.archiver.run)
+                self._begin("engine-archive", self._keeper.run)
                 self._begin("engine-embed", self._embedding.run)
             if watch if serve is None else serve:
                 self._open_door()
@@ -261,8 +260,7 @@ class Engine:
         if on_progress is not None:
             on_progress(progress)
         if until == "all":
-            if self._keeper.archiver is not None:
-                self._keeper.archiver.store()
+            self._keeper.keep()
             self._embedding.drain()
         return progress
 

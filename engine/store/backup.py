@@ -10,30 +10,44 @@ import apsw
 from engine.store.errors import known_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 STEP_PAGES = 2_000
 """Of 4 KB that one step copies: other readers and the writer get a turn in between."""
 
+UNFINISHED_SUFFIX = ".new"
+"""Of a copy that is being made."""
+
 SIDE_FILES = ("", "-wal", "-shm")
 
 
-def copy_database(source: Path, target: Path) -> None:
+def copy_database(source: Path, target: Path, step: Callable[[], None] | None = None) -> None:
     """Copy a database with SQLite's online backup: one state of it, whatever is being written. 0600.
+
+    Args:
+        source: The database.
+        target: Its copy.
+        step: Called between two steps; raises to stop.
 
     Raises:
         StorageFailure: It cannot be read, or there is no space. No half copy is left.
     """
-    beside = target.with_name(f".{target.name}.new")
+    beside = target.with_name(f".{target.name}{UNFINISHED_SUFFIX}")
     try:
         with known_errors("Copying the index"):
             beside.touch(mode=0o600)
             reading = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READWRITE)
             writing = apsw.Connection(str(beside))
             try:
+                # One state is held: else SQLite begins anew with each write of others, and never ends.
+                reading.execute("BEGIN")
+                reading.execute("SELECT count(*) FROM sqlite_schema").fetchall()
                 with writing.backup("main", reading, "main") as backup:
                     while not backup.done:
                         backup.step(STEP_PAGES)
+                        if step is not None:
+                            step()
                 # A copy is one file: a log beside it would be forgotten when it is moved.
                 writing.execute("PRAGMA journal_mode = DELETE").fetchall()
             finally:

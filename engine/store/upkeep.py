@@ -9,14 +9,15 @@ import apsw
 
 from engine.core.text import index_parts, index_words
 from engine.store import redactions
+from engine.store.connection import open_reader
 from engine.store.generations import generations
 from engine.store.rows import number, row, rows
-from engine.store.vectors import rebuild_bits
+from engine.store.space import has_traces, note_traces
 from engine.transcripts.redaction import redact
 from engine.transcripts.secret_shapes import RULES_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
 STEP_ROWS: Final = 2_000
 """Rows that one transaction mends: others get a turn in between."""
@@ -55,28 +56,34 @@ def words_without_chunk(connection: apsw.Connection) -> int:
     )
 
 
-def rebuild_words(connection: apsw.Connection, step: Callable[[int, int], None]) -> None:
-    """Make the word index anew from the texts. Outside a transaction.
+def last_text(connection: apsw.Connection) -> int:
+    """Return the last text there is: how far a look at all of them goes."""
+    return number(connection, "SELECT coalesce(max(id), 0) FROM texts")
+
+
+def forget_words(connection: apsw.Connection) -> None:
+    """Empty the word index. `index_words_after` fills it again."""
+    connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
+
+
+def index_words_after(connection: apsw.Connection, last: int) -> int | None:
+    """Index the words of some texts that have none, and return the last text looked at; None when there are no more.
 
     Args:
-        connection: The writer's.
-        step: Told texts done and all texts after each transaction; raises to stop, and the next start goes on.
+        connection: The writer's, inside a transaction of its own: others write in between.
+        last: The last text that was looked at, 0 for none.
     """
-    total = number(connection, "SELECT count(*) FROM texts")
-    with connection:
-        connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
-    last = done = 0
-    while True:
-        some = rows(connection, "SELECT id, text FROM texts WHERE id > ? ORDER BY id LIMIT ?", (last, STEP_ROWS))
-        if not some:
-            return
-        with connection:
-            connection.executemany(
-                "INSERT INTO search (rowid, words, parts) VALUES (?, ?, ?)",
-                [(each[0], index_words(each[1]), index_parts(each[1])) for each in some],
-            )
-        last, done = some[-1][0], done + len(some)
-        step(done, total)
+    some = rows(
+        connection,
+        """SELECT id, text FROM texts WHERE id > ? AND NOT EXISTS (SELECT 1 FROM search_docsize d WHERE d.id = texts.id)
+           ORDER BY id LIMIT ?""",
+        (last, STEP_ROWS),
+    )
+    connection.executemany(
+        "INSERT INTO search (rowid, words, parts) VALUES (?, ?, ?)",
+        [(each[0], index_words(each[1]), index_parts(each[1])) for each in some],
+    )
+    return some[-1][0] if some else None
 
 
 def vector_gaps(connection: apsw.Connection) -> VectorGaps:
@@ -101,7 +108,7 @@ def vector_gaps(connection: apsw.Connection) -> VectorGaps:
 
 
 def mend_vectors(connection: apsw.Connection) -> None:
-    """Delete vectors without a chunk, let chunks without vectors wait again, and make the bits anew."""
+    """Delete vectors without a chunk and codes without a vector, and let chunks without vectors wait again."""
     connection.execute("DELETE FROM passages WHERE chunk_id NOT IN (SELECT id FROM chunks)")
     missing = """SELECT e.generation, e.chunk_id FROM embedded e WHERE e.state = 0 AND NOT EXISTS (
         SELECT 1 FROM passages p WHERE p.chunk_id = e.chunk_id AND p.generation = e.generation)"""
@@ -125,17 +132,25 @@ def mend_vectors(connection: apsw.Connection) -> None:
             """INSERT OR IGNORE INTO waiting SELECT ?, id, signal, coalesce(time_ms, 0) FROM chunks WHERE id = ?""",
             (generation_id, chunk),
         )
-    for generation in generations(connection):
-        rebuild_bits(connection, generation.id)
 
 
-def integrity_of_words(connection: apsw.Connection) -> str | None:
-    """Return what FTS5 finds wrong inside its index, None when it is sound. Writer only: it is a special insert."""
+def integrity_of_words(database: Path) -> str | None:
+    """Return what FTS5 finds wrong inside its index, None when it is sound. Nobody waits for it.
+
+    On a connection of its own: one that has read the index before compares what it remembers of it (FTS5 in SQLite
+    3.54 does not look again for this check) and takes every change since for damage.
+
+    Raises:
+        StorageFailure: The database cannot be opened.
+    """
+    connection = open_reader(database)
     try:
-        connection.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 0)")
-    except (apsw.CorruptError, apsw.SQLError) as exc:
+        found = [str(each[0]) for each in rows(connection, "PRAGMA integrity_check(search)")]
+    except apsw.CorruptError as exc:
         return str(exc)
-    return None
+    finally:
+        connection.close(force=True)
+    return None if found == ["ok"] else found[0]
 
 
 def checkpoint(connection: apsw.Connection) -> None:
@@ -180,34 +195,39 @@ def gone_without_copy(connection: apsw.Connection) -> int:
 # Redaction of what is there already ---------------------------------------------------------------------------------
 
 
-def redact_everything(connection: apsw.Connection, step: Callable[[int, int], None]) -> int:
-    """Replace secrets in every text that is indexed, and return how many there were. Outside a transaction.
+def redact_after(connection: apsw.Connection, last: int) -> int | None:
+    """Replace secrets in some texts, and return the last text looked at; None when there are no more.
 
     Vectors of such a text go, and are made again from what is left.
 
     Args:
-        connection: The writer's.
-        step: Told texts done and all texts after each transaction; raises to stop.
+        connection: The writer's, inside a transaction of its own: others write in between.
+        last: The last text that was looked at, 0 for none.
     """
-    total = number(connection, "SELECT count(*) FROM texts")
-    replaced = last = done = 0
+    some = rows(connection, "SELECT id, text FROM texts WHERE id > ? ORDER BY id LIMIT ?", (last, STEP_ROWS))
     connection.execute("PRAGMA secure_delete = ON")
-    while some := rows(connection, "SELECT id, text FROM texts WHERE id > ? ORDER BY id LIMIT ?", (last, STEP_ROWS)):
-        with connection:
-            for chunk, text in some:
-                found = redact(text)
-                if found.text == text:
-                    continue
-                replaced += sum(found.counts.values())
-                redactions.add(connection, redactions.LATER_PASS, found.counts)
-                _replace_text(connection, chunk, found.text)
-        last, done = some[-1][0], done + len(some)
-        step(done, total)
-    with connection:
-        replaced += _redact_titles(connection)
-        redactions.note_redaction(connection, RULES_VERSION)
+    for chunk, text in some:
+        found = redact(text)
+        if found.text != text:
+            redactions.add(connection, redactions.LATER_PASS, found.counts)
+            _replace_text(connection, chunk, found.text)
+            note_traces(connection)
     connection.execute("PRAGMA secure_delete = FAST")
-    return replaced
+    return some[-1][0] if some else None
+
+
+def finish_redaction(connection: apsw.Connection) -> bool:
+    """Replace secrets in titles and other texts beside the messages; the index then counts as free of them.
+
+    Returns:
+        Whether there were any, here or in the texts before: they can still be read until they are cleared.
+    """
+    connection.execute("PRAGMA secure_delete = ON")
+    if _redact_titles(connection):
+        note_traces(connection)
+    redactions.note_redaction(connection, RULES_VERSION)
+    connection.execute("PRAGMA secure_delete = FAST")
+    return has_traces(connection)
 
 
 def _replace_text(connection: apsw.Connection, chunk: int, text: str) -> None:

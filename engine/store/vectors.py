@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.store.connection import all_rows, one_row
+from engine.store.connection import all_rows
 from engine.store.filters import ChunkFilter, Conditions, conditions
 from engine.store.generations import EMBEDDED, mark, text_hash
 
@@ -123,16 +123,6 @@ def _next_passage(connection: apsw.Connection) -> int:
     """Return a number that no passage ever had: copies in memory tell new ones by it."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
     return 1 if row is None else int(row[0]) + 1
-
-
-def rebuild_bits(connection: apsw.Connection, generation: int) -> None:
-    """Give back the space of deleted vectors: `vec0` keeps it, so its table is copied and swapped. Writer only."""
-    table = f"bits_{int(generation)}"
-    kept = all_rows(connection, f"SELECT rowid, bits FROM {table}")
-    dimension = one_row(connection, "SELECT dimension FROM generations WHERE id = ?", (generation,))[0]
-    connection.execute(f"DROP TABLE {table}")
-    connection.execute(f"CREATE VIRTUAL TABLE {table} USING vec0(bits bit[{int(dimension)}])")
-    connection.executemany(f"INSERT INTO {table} (rowid, bits) VALUES (?, vec_bit(?))", kept)
 
 
 # Reading ---------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from engine.store import generations, vectors
 from engine.store.bitcopy import BitCopy
 from engine.store.chunks import delete_chunks
 from engine.store.filters import conditions
+from engine.store.space import compact_vectors
 from tests.helpers.history import EVERYTHING, MODEL, add_chunk, add_vector, new_database
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def test_a_copy_of_no_vectors_finds_nothing(tmp_path: Path) -> None:
     db.close(force=True)
 
 
-def test_space_of_deleted_vectors_is_given_back_by_a_rebuild(tmp_path: Path) -> None:
+def test_space_of_deleted_vectors_is_given_back_by_moving_the_others_together(tmp_path: Path) -> None:
     db = new_database(tmp_path / "index.db")
     chunks = [add_chunk(db, f"text {index}") for index in range(2_100)]
     generation = generations.open_generation(db, MODEL, "folder", "float32")
@@ -195,8 +196,9 @@ def test_space_of_deleted_vectors_is_given_back_by_a_rebuild(tmp_path: Path) -> 
     delete_chunks(db, set(chunks) - set(kept))
     pages = f"SELECT count(*) FROM bits_{generation.id}_chunks"  # noqa: S608 - a number of ours
     assert db.execute(pages).fetchall() == [(3,)]
-    vectors.rebuild_bits(db, generation.id)
     db.execute("COMMIT")
+    while compact_vectors(db):
+        pass
     assert db.execute(pages).fetchall() == [(1,)]
     found = vectors.nearest(db, generation.id, np.full(64, 0.125, np.float32), EVERYTHING, 200)
     assert {match.chunk for match in found} == set(kept)
