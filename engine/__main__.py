@@ -23,6 +23,10 @@ def main() -> int:
         from engine.mcp.shim_catalogue import main as record  # noqa: PLC0415 - see above
 
         return record(sys.argv[2:])
+    if sys.argv[1:2] == ["prepare-texts"]:  # as above, for a long history's texts (engine/ingest/second_process.py)
+        from engine.ingest.prepare import main as prepare  # noqa: PLC0415 - see above
+
+        return prepare()
     from engine.cli.app import main as command_line  # noqa: PLC0415 - see above
 
     return command_line(sys.argv[1:])

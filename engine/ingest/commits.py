@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from concurrent.futures import Future
 
+    from engine.ingest.preparation import Preparation
     from engine.store.batches import BatchResult, FileBatch
     from engine.store.connection import Connection
     from engine.store.writer import StoreWriter
@@ -79,6 +80,7 @@ class Committer:
     Args:
         writer: The single writer.
         observer: Reads along.
+        preparation: Makes batches ready.
         on_committed: Called on the ingest thread with what a transaction changed.
     """
 
@@ -86,10 +88,12 @@ class Committer:
         self,
         writer: StoreWriter,
         observer: RecordObserver,
+        preparation: Preparation,
         on_committed: Callable[[tuple[BatchResult, ...]], None],
     ) -> None:
         self._writer = writer
         self._observer = observer
+        self._preparation = preparation
         self._on_committed = on_committed
         self._group: list[FileBatch] = []
         self._messages = 0
@@ -97,17 +101,14 @@ class Committer:
         self._flights: deque[_Flight] = deque()
 
     def add(self, batch: FileBatch) -> None:
-        """Take a batch; it is committed with the next ones.
+        """Take a batch as it was read; it is made ready and committed with the next ones.
 
         Raises:
             CommitFailed: Earlier batches were not written.
             StorageFailure: The writer is closing.
         """
-        self._group.append(batch)
-        self._messages += len(batch.occurrences)
-        self._bytes += batch.position.offset - batch.start
-        if self._messages >= GROUP_MESSAGES or self._bytes >= GROUP_BYTES or len(self._group) >= GROUP_FILES:
-            self._submit()
+        for ready in self._preparation.put(batch):
+            self._take(ready)
 
     def settle(self) -> None:
         """Commit everything that was added and wait for it.
@@ -116,6 +117,8 @@ class Committer:
             CommitFailed: Batches were not written.
             StorageFailure: The writer is closing.
         """
+        for ready in self._preparation.drain():
+            self._take(ready)
         self._submit()
         while self._flights:
             self._land()
@@ -125,7 +128,15 @@ class Committer:
         for flight in self._flights:
             flight.future.exception()
         self._flights.clear()
+        self._preparation.drop()
         self._forget_group()
+
+    def _take(self, batch: FileBatch) -> None:
+        self._group.append(batch)
+        self._messages += len(batch.occurrences)
+        self._bytes += batch.position.offset - batch.start
+        if self._messages >= GROUP_MESSAGES or self._bytes >= GROUP_BYTES or len(self._group) >= GROUP_FILES:
+            self._submit()
 
     def _submit(self) -> None:
         if not self._group:
@@ -154,6 +165,7 @@ class Committer:
                 if later.future.exception() is not None:
                     lost |= later.files
             lost.update(batch.file_id for batch in self._group)
+            lost |= self._preparation.drop()
             self._flights.clear()
             self._forget_group()
             raise CommitFailed(exc, frozenset(lost)) from exc

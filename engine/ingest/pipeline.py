@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from engine.core.errors import StorageFailure
 from engine.ingest.commits import CommitFailed, Committer
 from engine.ingest.known import KnownFiles
+from engine.ingest.preparation import Preparation
 from engine.ingest.progress import IngestProgress, Meter
 from engine.ingest.queue import FileTask, IngestQueue
 from engine.ingest.reader import TranscriptReader
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from engine.core.clock import Clock
     from engine.ingest.commits import RecordObserver
     from engine.ingest.known import FileKey
-    from engine.ingest.reader import Screen
+    from engine.ingest.preparation import Assistant, Screen
     from engine.ingest.survey import StoredTranscripts
     from engine.store.batches import BatchResult
     from engine.store.writer import StoreWriter
@@ -55,6 +56,7 @@ class Ingestor:
         observer: Reads along.
         screen: Looks at each batch before it is written.
         stored: Where transcripts are read from that are gone, None without an archive.
+        assistant: Starts what prepares texts during a backfill (`second_process.if_it_pays`); None does without.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Ingestor:
         observer: RecordObserver,
         screen: Screen | None = None,
         stored: StoredTranscripts | None = None,
+        assistant: Callable[[], Assistant] | None = None,
     ) -> None:
         self.queue = IngestQueue()
         self._writer = writer
@@ -75,7 +78,8 @@ class Ingestor:
         self._on_committed = on_committed
         self._known = KnownFiles(writer)
         self._survey = Survey(writer, self._known, roots, clock=clock, stored=stored)
-        self._committer = Committer(writer, observer, self._committed)
+        self._preparation = Preparation(screen, self._backlog, assistant)
+        self._committer = Committer(writer, observer, self._preparation, self._committed)
         self._meter = Meter(clock)
         self._reader = TranscriptReader(
             writer,
@@ -242,6 +246,12 @@ class Ingestor:
                 self._recover(exc.cause, self._known.forget(exc.files))
             except StorageFailure as exc:
                 self._recover(exc, [])
+            if self.queue.waiting[0] == 0:
+                self._preparation.rest()
+
+    def _backlog(self) -> int:
+        """Return how many bytes are still to be read."""
+        return self.queue.waiting[1] + self._reader.left
 
     def pause(self) -> None:
         """Stop taking files after the present one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from engine.core.repository import grouping_of
 from engine.ingest.tail import HEAD_BYTES, FileStat, FileTail, is_rewritten, is_unchanged, session_by_content
@@ -19,27 +19,15 @@ if TYPE_CHECKING:
     from engine.core.repository import Grouping
     from engine.ingest.commits import Committer, RecordObserver
     from engine.ingest.known import FileKey, KnownFiles
+    from engine.ingest.preparation import Screen
     from engine.ingest.progress import Meter
     from engine.ingest.survey import StoredTranscripts
-    from engine.store.batches import FileBatch
     from engine.store.files import FileRow
     from engine.store.writer import StoreWriter
     from engine.transcripts.discovery import FileIdentity
     from engine.transcripts.lines import Record
 
 _MAX_GROUPINGS = 4_096
-
-
-class Screen(Protocol):
-    """Decides what of a transcript may enter the index, and in which words."""
-
-    def is_forgotten(self, session_id: str | None) -> bool:
-        """Return True for a session that a person removed for ever: its files are not even opened."""
-        ...
-
-    def pass_on(self, batch: FileBatch) -> FileBatch:
-        """Return the batch without what was pruned and with secrets replaced."""
-        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -81,7 +69,7 @@ class TranscriptReader:
         clock: Time.
         is_excluded: True for working directories that must not be indexed.
         observer: Reads along.
-        screen: Looks at each batch before it is written.
+        screen: Knows which sessions were removed for ever.
         stored: The archive, None without one.
         label: Returns the archive's label of a root.
     """
@@ -253,7 +241,7 @@ class TranscriptReader:
                 error=None,
             )
             self._known.remember(row)
-            self._committer.add(batch if self._screen is None else self._screen.pass_on(batch))
+            self._committer.add(batch)
             self._meter.count(position.offset - batch.start)
             self.left = max(0, stat.size - position.offset)
         return row

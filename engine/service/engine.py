@@ -28,6 +28,7 @@ from engine.embed.loop import EmbeddingLoop, EmbedOptions
 from engine.embed.messages import WorkerOptions
 from engine.embed.power import on_battery
 from engine.ingest.pipeline import Ingestor
+from engine.ingest.second_process import if_it_pays
 from engine.ingest.watcher import Watcher
 from engine.safekeeping import Safekeeping
 from engine.service import notices
@@ -126,6 +127,7 @@ class Engine:
             observer=UsageRecorder(),
             screen=self._keeper.screen,
             stored=self._keeper.stored,
+            assistant=if_it_pays(),
         )
         self._watcher = Watcher(self._ingestor, self._roots.existing, clock)
         self._pause = Pause(

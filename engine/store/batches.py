@@ -71,6 +71,8 @@ class FileBatch:
     """Index the words of known messages again: the way they are made may have changed."""
     redacted: Mapping[str, int] = field(default_factory=dict[str, int])
     """Secrets that were replaced in it, by kind."""
+    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What enters the word index of some texts (`engine.core.text.index_columns`), where it was made ready before."""
     said: tuple[object, ...] = ()
     """What an observer of the records noted (`engine.ingest.commits.RecordObserver`)."""
 

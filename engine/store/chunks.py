@@ -7,24 +7,21 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from engine.core.text import index_parts, index_words
+from engine.core.text import PARTS_END, index_columns, index_parts, index_words
 from engine.store.codes import KINDS, SIGNALS
 from engine.store.rows import insert, number, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from engine.store.connection import Value
     from engine.store.names import NameTable
     from engine.transcripts.records import ParsedBlock
 
 
-_BEFORE_WORDS = "\x1f"
-"""Stands between a chunk's parts and its words where both are handed to SQLite as one text; parts never hold it."""
-
 _TEXTS = "INSERT INTO texts SELECT rowid + ?, value FROM carray(?)"
-_SEARCH = """INSERT INTO search (rowid, words, parts)
-    SELECT rowid + ?, substr(value, instr(value, char(31)) + 1), substr(value, 1, instr(value, char(31)) - 1)
+_SEARCH = f"""INSERT INTO search (rowid, words, parts)
+    SELECT rowid + ?, substr(value, instr(value, '{PARTS_END}') + 1), substr(value, 1, instr(value, '{PARTS_END}') - 1)
     FROM carray(?)"""
 """One statement for many chunks: FTS5 writes what it has in memory at the beginning of each that inserts several rows,
 and after each Python's lock has to be taken back from whoever parses. (0.08 s for 8.5 MB of text, as JSON 0.12 s.)"""
@@ -62,8 +59,14 @@ class ChunkTable:
     def __post_init__(self) -> None:
         self._next = number(self.connection, "SELECT coalesce(max(id), 0) + 1 FROM chunks")
 
-    def add(self, owner: ChunkOwner, blocks: Iterable[ParsedBlock]) -> None:
-        """Add the chunks of blocks; those without text are nothing to find."""
+    def add(self, owner: ChunkOwner, blocks: Iterable[ParsedBlock], words: Mapping[str, str]) -> None:
+        """Add the chunks of blocks; those without text are nothing to find.
+
+        Args:
+            owner: Their message.
+            blocks: Its content.
+            words: What enters the word index of some texts (`FileBatch.words`); that of the others is made here.
+        """
         for block in blocks:
             text = block.text
             if not text:
@@ -73,14 +76,17 @@ class ChunkTable:
             self.added += 1
             self._rows.append((chunk, *self._row(owner, block)))
             self._texts.append(text)
-            self._words.append(f"{index_parts(text)}{_BEFORE_WORDS}{index_words(text)}")
+            self._words.append(words.get(text) or index_columns(text))
 
-    def replace(self, owner: ChunkOwner, blocks: Iterable[ParsedBlock], *, refresh: bool) -> None:
+    def replace(
+        self, owner: ChunkOwner, blocks: Iterable[ParsedBlock], words: Mapping[str, str], *, refresh: bool
+    ) -> None:
         """Make a message's chunks those of its present blocks. What did not change keeps its number.
 
         Args:
             owner: The message.
             blocks: As they are now.
+            words: As for `add`.
             refresh: Index the words of unchanged chunks again.
         """
         self.flush()
@@ -111,7 +117,7 @@ class ChunkTable:
             "UPDATE chunks SET session_id = ?, folder_id = ?, time_ms = ?, exchange_id = ? WHERE message_id = ?",
             (owner.session, owner.folder, owner.time_ms, owner.exchange, owner.message),
         )
-        self.add(owner, changed)
+        self.add(owner, changed, words)
 
     def flush_rows(self) -> None:
         """Insert the rows and texts that wait."""

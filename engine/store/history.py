@@ -196,7 +196,7 @@ class _BatchWriter:
         owner = self._chunk_owner(message_id, occurrence, exchange)
         self._db.execute(_UPDATE, (*self._row(occurrence, key, owner), message_id))
         self.identities.forget(message_id)
-        self._chunks.replace(owner, occurrence.message.blocks, refresh=refresh)
+        self._chunks.replace(owner, occurrence.message.blocks, self._batch.words, refresh=refresh)
 
     # A new message ---------------------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ class _BatchWriter:
         self._next += 1
         owner = self._chunk_owner(message_id, occurrence, self._follow(message_id, message))
         self._rows.append((message_id, *self._row(occurrence, key, owner)))
-        self._chunks.add(owner, message.blocks)
+        self._chunks.add(owner, message.blocks, self._batch.words)
         self.identities.note(key, message_id, message.original_uuid, is_new=True)
 
     def _chunk_owner(self, message_id: int, occurrence: Occurrence, exchange: int) -> ChunkOwner:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
+    from engine.ingest.preparation import Assistant, Screen
     from engine.store.batches import BatchResult
     from engine.store.connection import Connection, Value
 
@@ -83,6 +84,8 @@ def index(
     *roots: Path,
     clock: FixedClock | None = None,
     is_excluded: Callable[[str | None], bool] = lambda _cwd: False,
+    assistant: Callable[[], Assistant] | None = None,
+    screen: Screen | None = None,
 ) -> Generator[Index]:
     """Give an index over roots that may or may not exist yet. Nothing is read before it is asked to."""
     time = clock or FixedClock(NOON)
@@ -102,6 +105,8 @@ def index(
         on_committed=note,
         is_excluded=is_excluded,
         observer=UsageRecorder(),
+        assistant=assistant,
+        screen=screen,
     )
     try:
         yield Index(writer, ingestor, time, committed, has_committed)

@@ -9,6 +9,7 @@ import pytest
 
 from engine.ingest import commits
 from engine.ingest.commits import CommitFailed, Committer
+from engine.ingest.preparation import Preparation
 from engine.store.batches import BatchResult, FileBatch, FilePosition
 from engine.store.errors import StoreFull
 from engine.usage.recorder import UsageRecorder
@@ -46,7 +47,12 @@ def batch(file: int, size: int = 10) -> FileBatch:
 
 
 def committer(writer: Writer, committed: list[int]) -> Committer:
-    return Committer(cast("StoreWriter", writer), UsageRecorder(), lambda results: committed.append(len(results)))
+    return Committer(
+        cast("StoreWriter", writer),
+        UsageRecorder(),
+        Preparation(None, lambda: 0, None),
+        lambda results: committed.append(len(results)),
+    )
 
 
 def send(sending: Committer, count: int) -> None:

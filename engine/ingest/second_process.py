@@ -1,0 +1,139 @@
+"""The engine's side of the process that prepares texts during a backfill: starts it, asks it, notices its death."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import engine
+from engine.ingest.prepare import receive, send
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.ingest.prepare import Answer
+
+logger = logging.getLogger(__name__)
+
+ANSWER_S = 30.0
+"""A batch takes it a few hundredths of a second; after so long it does not answer any more."""
+
+STOP_S = 5.0
+"""How long it may take to end once its input has ended."""
+
+FROZEN_VERB = "prepare-texts"
+"""First argument by which the frozen program knows that it is to be this process."""
+
+
+def command() -> list[str]:
+    """Return the command that starts the process, from source, installed or frozen."""
+    if getattr(sys, "frozen", False):
+        return [sys.executable, FROZEN_VERB]
+    # -P: the folder somebody happens to stand in is no place to import from.
+    return [sys.executable, "-P", "-m", "engine.ingest.prepare"]
+
+
+def if_it_pays() -> type[SecondProcess] | None:
+    """Return what starts the process where this program may use more than one core, else None."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    return SecondProcess if cores > 1 else None
+
+
+class SecondProcess:
+    """One process, asked by one thread, one batch at a time.
+
+    Args:
+        starts: The command that starts it; by default this program's own.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+
+    def __init__(self, starts: Sequence[str] | None = None) -> None:
+        source = str(Path(engine.__file__).parents[1])
+        environment = dict(os.environ)
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, (source, environment.get("PYTHONPATH", ""))))
+        self._process = subprocess.Popen(
+            list(starts or command()),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._ready = threading.Event()
+        self._reader = threading.Thread(target=self._read, name="engine-ingest-pipe", daemon=True)
+        self._reader.start()
+        logger.info("A second process prepares texts, process %d", self._process.pid)
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._process.pid
+
+    @property
+    def is_ready(self) -> bool:
+        """True once it has come up: until then waiting for it would take longer than doing its work."""
+        return self._ready.is_set()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until it has come up."""
+        return self._ready.wait(timeout_s)
+
+    def ask(self, texts: Sequence[str], *, redacts: bool) -> bool:
+        """Hand over texts. False when it cannot take them.
+
+        Args:
+            texts: They are prepared while the caller goes on.
+            redacts: Replace secrets.
+        """
+        try:
+            send(cast("Any", self._process.stdin), [redacts, list(texts)])
+        except (OSError, TypeError, ValueError):  # ValueError: the pipe was closed
+            logger.warning("The second process took no texts", exc_info=True)
+            return False
+        return True
+
+    def answer(self) -> list[Answer] | None:
+        """Wait for what was asked last. None when it died over it."""
+        try:
+            return cast("list[Answer] | None", self._answers.get(timeout=ANSWER_S))
+        except queue.Empty:
+            logger.warning("The second process does not answer")
+            return None
+
+    def close(self) -> None:
+        """End the process."""
+        try:
+            cast("Any", self._process.stdin).close()
+        except OSError:
+            logger.debug("The second process left a request unread")
+        try:
+            self._process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self._process.wait()
+        self._reader.join(STOP_S)
+
+    def kill(self) -> None:
+        """End the process at once, whatever it does."""
+        self._process.kill()
+
+    def _read(self) -> None:
+        stream = cast("Any", self._process.stdout)
+        try:
+            receive(stream)
+            self._ready.set()
+            while True:
+                self._answers.put(receive(stream))
+        except (EOFError, OSError, ValueError):
+            self._answers.put(None)
+        finally:
+            stream.close()

@@ -1,0 +1,218 @@
+"""The second process: what it makes of texts, when it is asked, and that nothing changes when it dies."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from engine.core.text import index_columns
+from engine.ingest import preparation
+from engine.ingest.prepare import prepare, receive, send, serve
+from engine.ingest.second_process import FROZEN_VERB, SecondProcess, command
+from engine.maintenance.removals import Removals
+from engine.maintenance.screen import Screen
+from tests.helpers.indexing import index
+from tests.helpers.transcripts import TranscriptBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from engine.ingest.prepare import Answer
+
+WAIT_S = 5.0
+KEY = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
+
+
+class Beside:
+    """An assistant without a process, which may die over what it is asked."""
+
+    def __init__(self, *, is_ready: bool = True, takes: int = 1000, answers: int = 1000) -> None:
+        self.is_ready = is_ready
+        self.takes = takes
+        self.answers = answers
+        self.asked: list[list[str]] = []
+        self.closed = 0
+
+    def ask(self, texts: Sequence[str], *, redacts: bool) -> bool:
+        self._waiting = prepare(texts, redacts=redacts)
+        self.asked.append(list(texts))
+        return len(self.asked) <= self.takes
+
+    def answer(self) -> list[Answer] | None:
+        return self._waiting if len(self.asked) <= self.answers else None
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> Path:
+    """Give a history of several files with secrets, cut texts and repetitions."""
+    root = tmp_path / "projects"
+    for number in range(6):
+        built = TranscriptBuilder(f"{number:08d}-1111-4111-8111-111111111111")
+        built.prompt(f"How do the parsers of getUserName number {number} behave?")
+        built.answer(f"They use token = {KEY}{number} and nothing else.")
+        built.answer("Naïve words, 日本語, and an emptyHandlerName.")
+        built.write(root)
+    return root
+
+
+@pytest.fixture(autouse=True)
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every history be worth a second process."""
+    monkeypatch.setattr(preparation, "WORTH_BYTES", 0)
+    monkeypatch.setattr(preparation, "BEFORE_BYTES", 0)
+
+
+def test_a_text_without_secrets_becomes_what_both_columns_hold_of_it() -> None:
+    assert prepare(["two getUserName"], redacts=True) == [index_columns("two getUserName")]
+
+
+def test_a_text_with_secrets_becomes_another_one_with_their_counts() -> None:
+    (columns, text, counts), plain = *prepare([f"it is {KEY}"], redacts=True), *prepare([KEY], redacts=False)
+    assert text == "it is [redacted:github]"
+    assert columns == index_columns(text)
+    assert counts == {"github": 1}
+    assert plain == index_columns(KEY)
+
+
+def test_the_process_answers_until_nobody_asks_any_more() -> None:
+    requests, answers = io.BytesIO(), io.BytesIO()
+    for texts in (["one"], ["two", "three"]):
+        send(requests, [True, texts])
+    requests.write(b"\x05\0\0\0[tr")  # the engine was killed in the middle of a message
+    requests.seek(0)
+
+    serve(requests, answers)
+
+    answers.seek(0)
+    assert receive(answers) is True
+    assert receive(answers) == [index_columns("one")]
+    assert receive(answers) == [index_columns("two"), index_columns("three")]
+    with pytest.raises(EOFError):
+        receive(answers)
+
+
+GIVES_UP = pytest.mark.expect_log("goes on without a second process")
+
+
+@pytest.mark.parametrize(
+    "assistant",
+    [
+        pytest.param(Beside(), id="lives"),
+        pytest.param(Beside(is_ready=False), id="never comes up"),
+        pytest.param(Beside(takes=2), id="takes no more", marks=GIVES_UP),
+        pytest.param(Beside(answers=0), id="dies at once", marks=GIVES_UP),
+        pytest.param(Beside(answers=3), id="dies later", marks=GIVES_UP),
+    ],
+)
+def test_the_database_is_the_same_whatever_becomes_of_the_second_process(
+    tmp_path: Path, projects: Path, assistant: Beside
+) -> None:
+    with index(tmp_path / "alone.db", projects) as alone:
+        alone.read()
+        expected = alone.dump()
+
+    with index(tmp_path / "beside.db", projects, assistant=lambda: assistant) as beside:
+        beside.read()
+        assert beside.dump() == expected
+
+    assert assistant.closed == 1, "it rests once there is nothing to read"
+    assert bool(assistant.asked) is assistant.is_ready
+
+
+def test_secrets_are_replaced_and_counted_by_either_process(tmp_path: Path, projects: Path) -> None:
+    found: list[Any] = []
+    for name, assistant in (("alone", None), ("beside", Beside)):
+        screen = Screen(Removals(tmp_path / f"{name}.json"), redacts=True)
+        with index(tmp_path / f"{name}.db", projects, assistant=assistant, screen=screen) as read:
+            read.read()
+            found.append((read.dump(), read.rows("SELECT kind, sum(count) FROM redactions GROUP BY kind")))
+            assert not any(KEY in text for text in read.texts())
+
+    assert found[0] == found[1]
+    assert found[0][1] == [("github", 6)]
+
+
+@pytest.mark.expect_log("cannot be started")
+def test_a_process_that_cannot_be_started_is_done_without(tmp_path: Path, projects: Path) -> None:
+    tried: list[int] = []
+
+    def refuse() -> Beside:
+        tried.append(1)
+        raise OSError("no more processes")
+
+    with index(tmp_path / "index.db", projects, assistant=refuse) as read:
+        read.read()
+        assert len(read.texts()) == 18
+
+    assert len(tried) == 1, "it is not tried with every file"
+
+
+def test_a_short_history_and_a_large_file_that_grew_by_a_line_are_read_without_a_second_process(
+    tmp_path: Path, projects: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never() -> Beside:
+        raise AssertionError("not for this")
+
+    monkeypatch.setattr(preparation, "WORTH_BYTES", 10**6)
+    with index(tmp_path / "short.db", projects, assistant=never) as read:
+        read.read()
+    monkeypatch.setattr(preparation, "WORTH_BYTES", 0)
+    monkeypatch.setattr(preparation, "BEFORE_BYTES", 10**6)
+    with index(tmp_path / "line.db", projects, assistant=never) as read:
+        read.read()
+        assert len(read.texts()) == 18
+
+
+def test_the_frozen_program_starts_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.frozen", True, raising=False)
+    assert command()[1:] == [FROZEN_VERB]
+
+
+@pytest.mark.integration
+class TestProcess:
+    """The real one."""
+
+    @pytest.fixture
+    def started(self) -> Iterator[Callable[[], SecondProcess]]:
+        made: list[SecondProcess] = []
+
+        def start() -> SecondProcess:
+            made.append(SecondProcess())
+            assert made[-1].wait(WAIT_S)
+            return made[-1]
+
+        yield start
+        for each in made:
+            each.close()
+
+    def test_it_prepares_what_a_whole_history_says(
+        self, tmp_path: Path, projects: Path, started: Callable[[], SecondProcess]
+    ) -> None:
+        with index(tmp_path / "alone.db", projects) as alone:
+            alone.read()
+            expected = alone.dump()
+        with index(tmp_path / "beside.db", projects, assistant=started) as beside:
+            beside.read()
+            assert beside.dump() == expected
+
+    @pytest.mark.expect_log("took no texts")
+    def test_it_ends_with_its_input(self, started: Callable[[], SecondProcess]) -> None:
+        process = started()
+        assert process.ask(["a word"], redacts=True)
+        assert process.answer() == [index_columns("a word")]
+
+        process.close()
+
+        assert not process.ask(["more"], redacts=True)
+        assert process.answer() is None
+
+    def test_a_killed_one_is_noticed(self, started: Callable[[], SecondProcess]) -> None:
+        process = started()
+        process.kill()
+        assert process.answer() is None
