@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 Mode = Literal["hybrid", "keyword", "semantic"]
 
 DEBOUNCE_MS: Final = 60
-"""After a key, before the question: faster than two keys of a fast typist (desktop.md: 60 to 80)."""
+"""After a key that followed another at once, before the question: faster than two keys of a fast typist (desktop.md: 60
+to 80). The first key after such a rest is asked about at once."""
 MEANING_MS: Final = 250
 """After a key, before the slower question by meaning: when the person pauses."""
 REPAINT_MS: Final = 50
@@ -87,6 +88,11 @@ class SearchController(QObject):
         self._slow = self._timer(SLOW_MS, self._say_slow)
         self._repaint = self._timer(REPAINT_MS, self._painted)
         self._is_dirty = False
+        self._is_rested = True
+        self._rest = self._timer(DEBOUNCE_MS, self._rested)
+
+    def _rested(self) -> None:
+        self._is_rested = True
 
     def _timer(self, ms: int, call: Callable[[], None]) -> QTimer:
         timer = QTimer(self)
@@ -119,7 +125,13 @@ class SearchController(QObject):
         self._expanded.clear()
         self._pause.stop()
         self._meanings.cancel()
-        self._debounce.start()
+        if self._is_rested:
+            # The first key after a rest needs no waiting for more: those that follow at once wait for each other.
+            self.ask_now()
+        else:
+            self._debounce.start()
+        self._is_rested = False
+        self._rest.start()
 
     def set_chips(self, chips: tuple[Chip, ...]) -> None:
         """Take other filters."""

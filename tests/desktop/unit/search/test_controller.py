@@ -77,17 +77,23 @@ def test_pinned_sessions_stand_above_the_recent_ones(
     assert seen.rows[1].pinned
 
 
-def test_typing_asks_once_after_a_rest_with_the_last_word_as_a_prefix(
+def test_the_first_key_is_asked_about_at_once_and_those_that_follow_it_together(
     controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
 ) -> None:
     history.methods = frozenset({"keyword_search"})
     controller.attach(history)
-    for text in ("a", "au", "aut"):
+    controller.set_text("u")
+    qtbot.waitUntil(lambda: len(asked(history)) == 1)
+    controller._is_rested = False  # however long that took
+    for text in ("un", "unr", "aut"):
         controller.set_text(text)
-    qtbot.waitUntil(lambda: bool(seen.sessions))
-    requests = asked(history)
-    assert [(each.query, each.mode, each.prefix_last) for each in requests] == [("aut", "keyword", True)]
-    assert seen.sessions == ["1", "2", "3"]
+    qtbot.waitUntil(lambda: seen.sessions == ["1", "2", "3"])
+    requests = [(each.query, each.mode, each.prefix_last) for each in asked(history)]
+    assert requests == [("u", "keyword", True), ("aut", "keyword", True)]
+    qtbot.waitUntil(lambda: controller._is_rested)
+    controller.set_text("unrelated")
+    assert not controller._debounce.isActive()
+    qtbot.waitUntil(lambda: seen.sessions == ["4"])
 
 
 def test_an_answer_that_was_overtaken_is_dropped(
@@ -98,10 +104,8 @@ def test_an_answer_that_was_overtaken_is_dropped(
     qtbot.waitUntil(lambda: bool(seen.rows))
     history.gate.clear()
     controller.set_text("auth")
-    controller.ask_now()
     qtbot.waitUntil(lambda: len(asked(history)) == 1)
     controller.set_text("unrelated")
-    controller.ask_now()
     history.gate.set()
     qtbot.waitUntil(lambda: seen.sessions == ["4"])
     assert [each.query for each in asked(history)] == ["auth", "unrelated"]
@@ -112,7 +116,6 @@ def test_hits_by_meaning_are_merged_in_below_the_selected_row(
 ) -> None:
     controller.attach(history)
     controller.set_text("auth")
-    controller.ask_now()
     qtbot.waitUntil(lambda: bool(seen.sessions))
     assert seen.sessions == ["1", "2", "3"]
     controller.select(seen.rows[0].session_id)
@@ -128,7 +131,6 @@ def test_searching_is_only_said_when_it_takes_long(
     qtbot.waitUntil(lambda: bool(seen.rows))
     history.gate.clear()
     controller.set_text("auth")
-    controller.ask_now()
     assert not any(report.is_slow for report in seen.reports)
     qtbot.waitUntil(lambda: seen.last.is_slow)
     history.gate.set()
@@ -173,7 +175,6 @@ def test_in_keyword_mode_nothing_is_asked_by_meaning(
     controller.attach(history)
     controller.set_mode("keyword")
     controller.set_text("auth")
-    controller.ask_now()
     qtbot.waitUntil(lambda: bool(seen.sessions))
     assert {each.mode for each in asked(history)} == {"keyword"}
     assert seen.last.note is None
@@ -185,7 +186,6 @@ def test_in_meaning_mode_the_engine_is_asked_by_meaning(
     controller.attach(history)
     controller.set_mode("semantic")
     controller.set_text("auth")
-    controller.ask_now()
     qtbot.waitUntil(lambda: bool(seen.sessions))
     assert {each.mode for each in asked(history)} == {"semantic"}
 
@@ -196,7 +196,6 @@ def test_when_only_low_signal_matches_everything_is_offered(
     history.low_signal = 12
     controller.attach(history)
     controller.set_text("zebra")
-    controller.ask_now()
     qtbot.waitUntil(lambda: seen.last.offer_everything == 12)
     controller.set_everything(True)
     qtbot.waitUntil(lambda: asked(history)[-1].filters.include_low_signal)
@@ -211,7 +210,6 @@ def test_a_filter_narrows_and_alone_lists_sessions(
     qtbot.waitUntil(lambda: len(seen.rows) == 2)
     assert seen.rows[1].session_id.startswith("00000003")
     controller.set_text("auth")
-    controller.ask_now()
     qtbot.waitUntil(lambda: bool(asked(history)))
     assert asked(history)[0].filters.project == "project3"
     qtbot.waitUntil(lambda: bool(seen.sessions))
@@ -234,7 +232,6 @@ def test_an_error_for_people_is_shown_and_the_next_question_works(
     history.failure = StorageFailure("The index is damaged", "It cannot be read.", "Run doctor.")
     controller.attach(history)
     controller.set_text("auth")
-    controller.ask_now()
     qtbot.waitUntil(lambda: seen.last.problem is not None)
     problem = seen.last.problem
     assert problem is not None
@@ -251,7 +248,6 @@ def test_a_session_unfolds_and_folds(
     history.methods = frozenset({"keyword_search"})
     controller.attach(history)
     controller.set_text("auth")
-    controller.ask_now()
     qtbot.waitUntil(lambda: bool(seen.sessions))
     first = seen.rows[0].session_id
     controller.expand(first, is_open=True)
@@ -270,7 +266,6 @@ def test_the_next_page_is_appended(
         history.sessions[row.session_id] = row
     controller.attach(history)
     controller.set_text("needle")
-    controller.ask_now()
     qtbot.waitUntil(lambda: bool(seen.sessions))
     before = len(seen.rows)
     if seen.has_more:
@@ -281,7 +276,6 @@ def test_the_next_page_is_appended(
 
 def test_without_an_engine_nothing_is_asked(controller: SearchController, seen: Seen) -> None:
     controller.set_text("auth")
-    controller.ask_now()
     controller.more()
     controller.refresh()
     assert seen.rows == ()
