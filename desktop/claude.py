@@ -65,9 +65,9 @@ class Claude:
         Raises:
             ConfigurationRefused: As in `connect`.
         """
-        from engine.mcp.descriptions import TOOLS  # noqa: PLC0415 - only consent needs the list
+        from engine.mcp.catalogue import reading_tools  # noqa: PLC0415 - only consent needs the list
 
-        return self._code().allow(tuple(tool.name for tool in TOOLS if tool.read_only))
+        return self._code().allow(reading_tools())
 
     def keep_transcripts(self) -> Outcome:
         """Let Claude Code keep its transcripts for ten years.

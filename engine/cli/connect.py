@@ -95,17 +95,16 @@ def _done(claude: ClaudeCode, wishes: _Wishes) -> list[Outcome]:
         return [claude.disconnect(dry_run=wishes.dry_run)]
     outcomes = [claude.connect(dry_run=wishes.dry_run)]
     if wishes.allow_reads:
-        outcomes.append(claude.allow(reading_tools(), dry_run=wishes.dry_run))
+        outcomes.append(claude.allow(_reading_tools(), dry_run=wishes.dry_run))
     if wishes.keep_days is not None:
         outcomes.append(claude.keep_transcripts(wishes.keep_days, dry_run=wishes.dry_run))
     return outcomes
 
 
-def reading_tools() -> tuple[str, ...]:
-    """Return the tools that change nothing: what a permission may be given for."""
-    from engine.mcp.descriptions import TOOLS  # noqa: PLC0415 - only consent needs the list
+def _reading_tools() -> tuple[str, ...]:
+    from engine.mcp.catalogue import reading_tools  # noqa: PLC0415 - only consent needs the list
 
-    return tuple(tool.name for tool in TOOLS if tool.read_only)
+    return reading_tools()
 
 
 def _is_asked(output: Output) -> bool:
@@ -117,9 +116,9 @@ def _offers(claude: ClaudeCode, output: Output) -> list[Outcome]:
     """Ask for what is never done unasked: permissions, and a longer life for transcripts."""
     outcomes: list[Outcome] = []
     registrations = claude.connection().registrations
-    missing = claude.allow(reading_tools(), dry_run=True).changes
+    missing = claude.allow(_reading_tools(), dry_run=True).changes
     if missing and typer.confirm("Let Claude Code use the reading tools without asking each time?", err=True):
-        outcomes.append(claude.allow(reading_tools()))
+        outcomes.append(claude.allow(_reading_tools()))
     days = min(each.retention_days for each in registrations)
     if days < LONG_RETENTION_DAYS:
         output.say(

@@ -138,6 +138,11 @@ class Catalogue:
         return MappingProxyType({each.name: each for each in PROMPTS if any(tool in shown for tool in each.needs)})
 
 
+def reading_tools() -> tuple[str, ...]:
+    """Return the tools that change nothing, Knowledge's included: what a permission may be given for."""
+    return tuple(each.name for each in (*TOOLS, *KNOWLEDGE_TOOLS) if each.read_only)
+
+
 def _shortened(schema: Mapping[str, Any], said: set[tuple[str, str, str]]) -> dict[str, Any]:
     """Return a schema without what a reader can do without.
 

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from engine.arguments import OPERATIONS
 from engine.cli import connect
-from engine.cli.connect import is_connected, reading_tools
+from engine.cli.connect import is_connected
+from engine.knowledge.tools import OPERATIONS as KNOWLEDGE_TOOLS
+from engine.mcp.catalogue import Catalogue, reading_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +55,11 @@ def test_consent_adds_reading_tools_only(backscroll: Callable[..., Run], user: P
     settings = json.loads((user / ".claude" / "settings.json").read_text(encoding="utf-8"))
     rules = settings["permissions"]["allow"]
     assert rules == [f"mcp__backscroll__{tool}" for tool in reading_tools()]
-    assert "mcp__backscroll__hybrid_search" in rules
+    catalogue = Catalogue({*OPERATIONS, *KNOWLEDGE_TOOLS})
+    shown = {tool["name"]: tool["annotations"]["readOnlyHint"] for tool in catalogue.wire("all")}
+    assert {rule.removeprefix("mcp__backscroll__") for rule in rules} == {
+        name for name, reads in shown.items() if reads
+    }
     assert not any(rule.endswith(("__prune", "__reindex", "__doctor")) for rule in rules)
 
 
