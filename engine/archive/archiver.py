@@ -13,17 +13,17 @@ import os
 import threading
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from engine.archive.file import DAMAGED_SUFFIX, Extent, StoredShorter, append, cut_damage, join, repair
+from engine.archive.file import Extent, StoredShorter, append, cut_damage, join, repair
 from engine.archive.frames import FRAME_BYTES, DamagedFrame, frame_at, frames
 from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remember_root, remove_unfinished
+from engine.archive.removal import belongs, delete
 from engine.archive.sources import Source, allowed_end, sources
 from engine.core.errors import StorageFailure
 from engine.store import archived, files
 from engine.store.archived import EXCLUDED, KEPT, PRUNED, ArchivedRow
-from engine.transcripts.discovery import identify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -317,19 +317,14 @@ class Archiver:
         with self._lock:
             self._save()
             known = {(row.label, row.path, row.generation): row for row in self._writer.write(archived.all_rows)}
-            gone: list[ArchivedRow] = []
-            freed = 0
-            for stored, place, size in list(all_stored(self._folder)):
-                identity = identify(PurePosixPath(stored.path))
-                session = None if identity is None else identity.session_id
-                if session not in wanted and (stored.label, stored.path) not in places:
-                    continue
-                place.unlink()
-                place.with_name(place.name + DAMAGED_SUFFIX).unlink(missing_ok=True)
-                freed += size
-                row = known.get((stored.label, stored.path, stored.generation))
-                row = row or ArchivedRow(stored.label, stored.path, stored.generation)
-                gone.append(replace(row, state=PRUNED, length=0, stored=0, frames=0, last_position=0))
+            rows = {key: row for key, row in known.items() if belongs(key[0], key[1], wanted, places)}
+            freed, deleted = delete(self._folder, wanted, places)
+            for each in deleted:
+                key = (each.label, each.path, each.generation)
+                rows[key] = replace(
+                    rows.get(key) or ArchivedRow(*key), state=PRUNED, length=0, stored=0, frames=0, last_position=0
+                )
+            gone = tuple(rows.values())
             self._writer.write(lambda c: archived.delete_rows(c, gone) if forget else archived.put_rows(c, gone))
             self._rows = None
         return freed

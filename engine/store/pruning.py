@@ -179,6 +179,7 @@ def delete_sessions(connection: apsw.Connection, sessions: Iterable[int], *, for
     connection.execute("PRAGMA secure_delete = ON")
     note_traces(connection)
     for session in sessions:
+        folders = _folders_of(connection, session) if forget else set[int]()
         _hand_over(connection, session)
         chunks = [each[0] for each in rows(connection, "SELECT id FROM chunks WHERE session_id = ?", (session,))]
         delete_chunks(connection, chunks)
@@ -201,13 +202,39 @@ def delete_sessions(connection: apsw.Connection, sessions: Iterable[int], *, for
             (session,),
         )
         if forget:
-            _forget_names(connection, session)
+            _forget_names(connection, session, folders)
         # The rows of its files stay, with the offset up to which they were read.
         connection.execute("UPDATE files SET session_id = NULL WHERE session_id = ?", (session,))
     connection.execute("PRAGMA secure_delete = FAST")
 
 
-def _forget_names(connection: apsw.Connection, session: int) -> None:
+def _folders_of(connection: apsw.Connection, session: int) -> set[int]:
+    return {
+        each[0]
+        for each in rows(
+            connection,
+            """SELECT folder_id FROM sessions WHERE id = ?1 UNION SELECT folder_id FROM messages WHERE session_id = ?1""",
+            (session,),
+        )
+        if each[0] is not None
+    }
+
+
+_FOLDER_IS_USED = " OR ".join(
+    f"EXISTS (SELECT 1 FROM {table} WHERE {column} = folders.id)"
+    for table, column in (
+        ("sessions", "folder_id"), ("messages", "folder_id"), ("chunks", "folder_id"), ("api_calls", "folder_id"),
+        ("api_calls", "counted_folder_id"), ("usage_pruned", "folder_id"),
+    )
+)  # fmt: skip
+
+
+def _forget_names(connection: apsw.Connection, session: int, folders: Collection[int]) -> None:
+    """Delete the names of what is forgotten: its files, and working directories that nobody else worked in."""
+    connection.executemany(
+        f"DELETE FROM folders WHERE id = ? AND NOT ({_FOLDER_IS_USED})", [(each,) for each in folders]
+    )
+    connection.execute("DELETE FROM projects WHERE id NOT IN (SELECT project_id FROM folders)")
     files = "SELECT id FROM files WHERE session_id = ?"
     for table in ("problems", "kept_types", "redactions"):
         connection.execute(f"DELETE FROM {table} WHERE file_id IN ({files})", (session,))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import zlib
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from tests.engine.maintenance.conftest import History, found, session_id
 from tests.helpers.transcripts import TranscriptBuilder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 MARKER = "xylocarpmarker"
@@ -47,6 +49,51 @@ def test_a_forgotten_session_leaves_no_trace_anywhere(history: History) -> None:
         assert found(engine, "medlar") == {session_id(2)}
         with pytest.raises(NotFound):
             engine.api.get_session(session_id(1))
+
+
+def everything_below(history: History) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of every file and folder of the installation, what is compressed decompressed."""
+    for file in history.paths.data.parent.rglob("*"):
+        content = file.read_bytes() if file.is_file() else b""
+        if ".zst" in file.name:
+            with zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True) as stream:
+                content = stream.read()
+        yield str(file.relative_to(history.paths.data.parent)), content.lower()
+
+
+def test_whatever_was_kept_of_a_forgotten_session_is_gone(history: History) -> None:
+    """Its folder's name, sub-agents, spilled outputs, damaged copies, backups, log; and Knowledge holds none of it."""
+    builder = history.session(1, MARKER, days_ago=3, cwd=f"/home/dev/{MARKER}")
+    history.session(2, "medlar", days_ago=3)
+    beside = history.files[1].with_suffix("")
+    agent = beside / "subagents" / "agent-a1.jsonl"
+    agent.parent.mkdir(parents=True)
+    lines = [{**line, "isSidechain": True, "agentId": "a1", "uuid": f"s{n}"} for n, line in enumerate(builder.lines)]
+    agent.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    meta = {"agentType": "Explore", "description": MARKER}
+    agent.with_name("agent-a1.meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    (beside / "tool-results").mkdir()
+    (beside / "tool-results" / "toolu_x.txt").write_text(MARKER, encoding="utf-8")
+    with history.engine() as engine:
+        engine.api.call(
+            "knowledge_save_page", {"title": "Medlar", "type": "topic", "body": "Ripe.", "expectedRevision": 0}
+        )
+        for generation in range(2):
+            stored = next(history.paths.archive.rglob(f"{session_id(1)}.jsonl*.zst"))
+            stored.with_name(f"{session_id(1)}.jsonl~{generation + 5}.zst.damaged").write_bytes(stored.read_bytes())
+        Backups(history.paths.database, history.clock).make("fix")
+        history.files[1].write_bytes(builder.data()[:900])
+        engine.run_once()
+        held = {name for name, content in everything_below(history) if MARKER.encode() in name.encode() + content}
+        assert len(held) > 6
+
+        engine.api.call("forget", {"session_id": session_id(1)})
+
+        assert [
+            name for name, content in everything_below(history) if MARKER.encode() in name.lower().encode() + content
+        ] == []
+        assert session_id(1) not in " ".join(name for name, _ in everything_below(history))
+        assert {row["project"] for row in engine.api.call("list_sessions", {})["sessions"]} == {"/home/dev/shop"}
 
 
 def test_a_forgotten_session_never_comes_back(history: History) -> None:
