@@ -72,7 +72,7 @@ def build() -> None:
     """
     started = time.monotonic()
     WORK.mkdir(parents=True, exist_ok=True)
-    count = licences.write(WORK / "THIRD-PARTY-LICENSES")
+    count = licences.write(WORK / "THIRD-PARTY-LICENSES", licences.declared(ROOT / "pyproject.toml"))
     print(f"THIRD-PARTY-LICENSES names {count} projects.", flush=True)
     icons.write(ROOT / "assets" / "icons" / "app.svg", WORK, sys.platform)
     if sys.platform == "win32":

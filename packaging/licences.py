@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import sysconfig
+import tomllib
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,14 +28,19 @@ The programs begin with the bootloader of PyInstaller, under the GNU General Pub
 an exception that lets it start programs under any licence."""
 
 
-def write(file: Path, root: str = "backscroll") -> int:
-    """Write the file for everything a distribution needs on this system, and return how many projects are in it.
+def declared(project: Path) -> list[str]:
+    """Return what a pyproject.toml asks for. Not what is installed says: an editable installation may be older."""
+    return tomllib.loads(project.read_text(encoding="utf-8"))["project"]["dependencies"]
+
+
+def write(file: Path, requirements: Iterable[str]) -> int:
+    """Write the file for everything that is needed on this system, and return how many projects are in it.
 
     Raises:
         SystemExit: A project says nothing about its licence.
     """
     parts = [_python(), f"PyInstaller\n\n{BOOTLOADER}", f"Qt\n\n{QT}"]
-    needed = sorted(closure(root), key=lambda each: each.name.lower())
+    needed = sorted(closure(requirements), key=lambda each: each.name.lower())
     silent = [each.name for each in needed if not licence_of(each) and not texts(each)]
     if silent:
         raise SystemExit(f"No licence is known for: {', '.join(silent)}.")
@@ -48,9 +54,9 @@ def write(file: Path, root: str = "backscroll") -> int:
     return len(parts)
 
 
-def closure(root: str) -> Iterator[Distribution]:
-    """Yield the distributions that one needs on this system, without itself."""
-    wanted = [Requirement(root)]
+def closure(requirements: Iterable[str]) -> Iterator[Distribution]:
+    """Yield the distributions that are asked for and what they need in turn, on this system."""
+    wanted = [Requirement(text) for text in requirements]
     seen: set[str] = set()
     while wanted:
         requirement = wanted.pop()
@@ -62,8 +68,7 @@ def closure(root: str) -> Iterator[Distribution]:
             found = distribution(name)
         except PackageNotFoundError:
             continue  # of another system
-        if name != root:
-            yield found
+        yield found
         extras = requirement.extras or {""}
         for text in found.requires or []:
             needed = Requirement(text)

@@ -9,8 +9,6 @@ from licences import closure
 from PyInstaller.utils.hooks import copy_metadata
 
 # The versions of what it needs are looked up before it is used.
-datas: list[tuple[str, str]] = [
-    entry for found in closure("transformers") for entry in copy_metadata(found.name)
-] + copy_metadata("transformers")
+datas: list[tuple[str, str]] = [entry for found in closure(["transformers"]) for entry in copy_metadata(found.name)]
 
 module_collection_mode = "pyz+py"
