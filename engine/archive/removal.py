@@ -1,4 +1,4 @@
-"""Deletes stored files of sessions, with the copies that were kept of damaged ones and the folders that become empty."""
+"""Deletes stored files of sessions, with copies that were kept of damaged ones and folders that become empty."""
 
 from __future__ import annotations
 

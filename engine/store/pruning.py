@@ -213,7 +213,8 @@ def _folders_of(connection: apsw.Connection, session: int) -> set[int]:
         each[0]
         for each in rows(
             connection,
-            """SELECT folder_id FROM sessions WHERE id = ?1 UNION SELECT folder_id FROM messages WHERE session_id = ?1""",
+            """SELECT folder_id FROM sessions WHERE id = ?1
+               UNION SELECT folder_id FROM messages WHERE session_id = ?1""",
             (session,),
         )
         if each[0] is not None
