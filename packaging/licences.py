@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 LICENCE_FILE = re.compile(r"(licen[cs]e|copying|notice|authors)[^/\\]*$", re.IGNORECASE)
 
+KNOWN = {"LGPL": ("LGPL-3", "GPL-3"), "Apache": ("Apache-2.0",)}
+"""Files of `texts/` for projects that name a licence and do not bring it. The LGPL is an addition to the GPL."""
+
 QT = """\
 Qt and PySide6 are used under the GNU Lesser General Public License, version 3. Their libraries lie in the folder
 PySide6 as files of their own, unchanged, and may be replaced by other builds of the same version. Their source code is
@@ -37,13 +40,13 @@ def write(file: Path, requirements: Iterable[str]) -> int:
     """Write the file for everything that is needed on this system, and return how many projects are in it.
 
     Raises:
-        SystemExit: A project says nothing about its licence.
+        SystemExit: The licence of a project cannot be found.
     """
     parts = [_python(), f"PyInstaller\n\n{BOOTLOADER}", f"Qt\n\n{QT}"]
     needed = sorted(closure(requirements), key=lambda each: each.name.lower())
-    silent = [each.name for each in needed if not licence_of(each) and not texts(each)]
+    silent = [each.name for each in needed if not texts(each)]
     if silent:
-        raise SystemExit(f"No licence is known for: {', '.join(silent)}.")
+        raise SystemExit(f"The licence is not known in full of: {', '.join(silent)}.")
     parts += [
         f"{each.name} {each.version}\n{licence_of(each) or 'see below'}\n\n{_joined(texts(each))}".rstrip()
         for each in needed
@@ -87,10 +90,17 @@ def licence_of(found: Distribution) -> str:
 
 
 def texts(found: Distribution) -> list[str]:
-    """Return the licence files of a distribution."""
-    named = sorted(file for file in found.files or [] if LICENCE_FILE.search(str(file)) and file.suffix != ".py")
-    places = (Path(str(file.locate())) for file in named)
-    return [place.read_text(encoding="utf-8", errors="replace").strip() for place in places if place.is_file()]
+    """Return the licence of a distribution in full: the files it brings, else the ones that it names."""
+    brought = sorted(file for file in found.files or [] if LICENCE_FILE.search(str(file)) and file.suffix != ".py")
+    places = (Path(str(file.locate())) for file in brought)
+    named = [
+        Path(__file__).parent / "texts" / f"{name}.txt"
+        for word, names in KNOWN.items()
+        if word in licence_of(found)
+        for name in names
+    ]
+    files = [place for place in places if place.is_file()] or named
+    return [file.read_text(encoding="utf-8", errors="replace").strip() for file in files]
 
 
 def _joined(several: Iterable[str]) -> str:

@@ -105,6 +105,12 @@ def test_a_licence_file_is_given_in_full() -> None:
     assert any("Apache License" in text for text in licences.texts(distribution("transformers")))
 
 
+def test_a_licence_that_is_only_named_is_given_in_full_all_the_same() -> None:
+    lesser, general = licences.texts(distribution("PySide6-Essentials"))
+    assert "GNU LESSER GENERAL PUBLIC LICENSE" in lesser
+    assert "GNU GENERAL PUBLIC LICENSE" in general
+
+
 # --- Icons
 
 
