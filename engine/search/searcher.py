@@ -56,9 +56,13 @@ class _Unseen:
     projects: tuple[str, ...] | None = None
     """Outside of the project that was asked for."""
     by_agents: bool = False
+    all_of_it: bool = False
+    """There is no history yet."""
 
 
-def _unseen(connection: Connection, query: Query, where: Scope) -> _Unseen:
+def _unseen(connection: Connection, query: Query, where: Scope, chunks: int) -> _Unseen:
+    if not chunks:
+        return _Unseen(all_of_it=True)
     projects: tuple[str, ...] = ()
     if where.chunks.folders is not None:
         projects = words.projects_with(connection, query.strict, replace(where.chunks, folders=None), 3)
@@ -122,8 +126,8 @@ class Searcher:
         entries = [ranking.entry(index) for index in page]
         hits = make_hits(connection, entries, answer.query, self._zone, answer.passages)
         following = request.offset + limit
-        unseen = _Unseen() if len(ranking) or not query.terms else _unseen(connection, answer.query, where)
         chunks, embedded, percent = self._share.share(connection)
+        unseen = _Unseen() if len(ranking) or not query.terms else _unseen(connection, answer.query, where, chunks)
         return SearchReply(
             note=self._note(query, answer, where, unseen),
             hits=hits,
@@ -247,6 +251,7 @@ def _why_empty(query: Query, answer: _Answer, where: Scope, unseen: _Unseen) -> 
     words = "all of these words" if len(query.terms) > 1 else "this word"
     shown = "`projects` names where the words do occur." if unseen.projects else "list_sessions shows the projects."
     reasons = (
+        (unseen.all_of_it, "Nothing is indexed yet; status says whether transcripts are being read."),
         (where.no_such_project, f"No project matches the project filter; {shown}"),
         (where.chunks.tools == (), "No tool of this name was ever used; a hit names its tool as it is called."),
         (unseen.projects, "Nothing in this project; `projects` names where the words do occur."),

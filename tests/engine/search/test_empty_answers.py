@@ -12,6 +12,7 @@ from tests.helpers.transcripts import TranscriptBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from engine.service import Engine
 
@@ -38,7 +39,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     ("query", "filters", "said"),
     [
         ("xylophones", {}, "No chunk holds this word; try other words."),
-        ("absent damsons orchardist", {"fuzzy_fallback": False}, "all of these words"),
         ("damsons", {"date_from": "2020-01-01", "date_to": "2020-12-31"}, "call again without them"),
         ("damsons", {"role": "assistant"}, "call again without them"),
         ("damsons", {"session": "dddddddd-0000-4000-8000-000000000002"}, "call again without them"),
@@ -53,13 +53,25 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     ],
 )
 def test_an_empty_answer_says_why(engine: Engine, mode: str, query: str, filters: dict[str, Any], said: str) -> None:
-    if mode == "hybrid" and "fuzzy_fallback" in filters:
-        pytest.skip("a hybrid search needs one of the words only")
     reply = engine.api.ask(f"{mode}_search", {"query": query, **filters})
 
     assert reply["hits"] == []
     assert said in reply["note"]
 
 
+def test_of_several_words_all_must_stand_together(engine: Engine) -> None:
+    reply = engine.api.ask("keyword_search", {"query": "damsons cider"})
+
+    assert reply["note"] == "No chunk holds all of these words; try fewer or other words."
+
+
 def test_an_answer_that_is_not_empty_says_nothing(engine: Engine) -> None:
     assert "note" not in engine.api.ask("keyword_search", {"query": "damsons", "project": "orchard"})
+
+
+def test_an_empty_history_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "projects").mkdir()
+    with running_engine(Paths.below(tmp_path / "home"), tmp_path / "projects") as engine:
+        for mode in ("keyword", "semantic", "hybrid"):
+            asked = {"query": "damsons", "project": "orchard"}
+            assert engine.api.ask(f"{mode}_search", asked)["note"].startswith("Nothing is indexed yet")
