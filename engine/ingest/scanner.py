@@ -55,8 +55,8 @@ class Scan:
     """As `existing_roots` returns them."""
     links: dict[Path, tuple[Root, str]] = field(default_factory=dict[Path, tuple[Root, str]])
     """Folders outside the roots that links lead to: the root and the path below it that they stand for."""
-    refused: set[str] = field(default_factory=set[str])
-    """Folders that could not be read."""
+    refused: dict[str, str] = field(default_factory=dict[str, str])
+    """Folders that could not be read, and why."""
 
     def files(self, root: Root) -> Iterator[FoundFile]:
         """Yield every transcript below a root."""
@@ -68,8 +68,8 @@ class Scan:
                 listed = sorted(entries, key=lambda entry: entry.name)
         except FileNotFoundError:
             return  # It vanished while its neighbours were looked at.
-        except OSError:
-            self.refused.add(folder)
+        except OSError as exc:
+            self.refused[folder] = exc.strerror or type(exc).__name__
             return
         for entry in listed:
             try:

@@ -97,7 +97,8 @@ class Survey:
         self._folders: tuple[_Folder, ...] = ()
         self._labels: dict[int, str] = {}
         self._paths: dict[int, Path] = {}
-        self._refused: frozenset[str] = frozenset()
+        self._refused: dict[str, str] | None = None
+        """Folders that could not be read at the last look, None before the first one."""
 
     def look(self, *, force: bool = False, project: str | None = None) -> list[FileTask]:
         """Return the files that have something new, and note which are gone and which are back.
@@ -186,9 +187,11 @@ class Survey:
         ]
         with self._lock:
             self._folders = tuple(folders)
-        if scan.refused - self._refused:
+        if scan.refused.keys() - (self._refused or {}).keys():
             logger.warning("%d folders below the roots cannot be read", len(scan.refused))
-        self._refused = frozenset(scan.refused)
+        if scan.refused or scan.refused != self._refused:  # every time, because the database may be a new one
+            self._writer.write(lambda connection: files.note_refused_folders(connection, scan.refused))
+        self._refused = scan.refused
 
     def _look_into_archive(
         self, findings: _Findings, table: Mapping[FileKey, FileRow], *, force: bool, project: str | None
@@ -231,7 +234,7 @@ class Survey:
             # A root that nobody names any more may still be there; one that vanished took its files along.
             return not root.is_dir()
         path = root / key[1]
-        return not any(Path(folder) in path.parents for folder in self._refused)
+        return not any(Path(folder) in path.parents for folder in self._refused or ())
 
 
 def _mentions(relative: str, project: str) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.maintenance.checks import Check, CheckUp, Fix, Outcome, Step, ok, plural
 from engine.maintenance.clearing import clear
-from engine.store import coverage, generations, redactions, space, upkeep
+from engine.store import coverage, files, generations, redactions, space, upkeep
 from engine.store.migrations import MIGRATIONS, schema_version
 from engine.transcripts.secret_shapes import RULES_VERSION
 
@@ -151,18 +151,27 @@ def transcripts(checkup: CheckUp) -> Outcome:
 
 
 def unreadable(checkup: CheckUp) -> Outcome:
-    """Say which files and lines could not be read."""
+    """Say which folders, files and lines could not be read."""
     with checkup.read() as connection:
         counted = coverage.counts(connection)
+        folders = len(files.refused_folders(connection))
         named = coverage.problems(connection, SHOWN)
-    if not (counted.files_unreadable or counted.damaged):
+    if not (folders or counted.files_unreadable or counted.damaged):
         salvaged = f" {plural(counted.salvaged, 'damaged line')} could be saved." if counted.salvaged else ""
         return ok(f"All files and lines could be read.{salvaged}")
     first = ", ".join(each[0].rsplit("/", 1)[-1] + (f" line {each[2]}" if each[2] else "") for each in named)
+    closed = f"{plural(folders, 'folder')}, " if folders else ""
     return Outcome(
-        "warning" if counted.files_unreadable else "info",
-        f"{plural(counted.files_unreadable, 'file')} and {plural(counted.damaged, 'line')} could not be read: {first}.",
-        "They were damaged when written. `backscroll coverage` lists them; the archive keeps them as they are.",
+        "warning" if folders or counted.files_unreadable else "info",
+        f"{closed}{plural(counted.files_unreadable, 'file')} and {plural(counted.damaged, 'line')} "
+        f"could not be read: {first}.",
+        "`backscroll coverage` lists them. "
+        + (
+            "What may not be read is tried again every few minutes: change its permissions. "
+            if folders or counted.files_unreadable
+            else ""
+        )
+        + ("Lines were damaged when written; the archive keeps them as they are." if counted.damaged else ""),
     )
 
 

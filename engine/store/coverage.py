@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engine.core.models.kinds import Kind, Role
 from engine.store.codes import KINDS, ROLES
 from engine.store.connection import one_row
+from engine.store.files import refused_folders
 from engine.store.generations import EMBEDDED, EXCLUDED
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def unknown_types(connection: apsw.Connection) -> dict[str, int]:
 
 
 def problems(connection: apsw.Connection, limit: int) -> tuple[tuple[str, str, int | None, int | None], ...]:
-    """Return (file, what, line, offset) of files and lines that could not be read whole."""
+    """Return (file, what, line, offset) of folders, files and lines that could not be read whole, in this order."""
+    folders = [(folder, f"folder: {why}", None, None) for folder, why in sorted(refused_folders(connection).items())]
     rows = connection.execute(
         """SELECT r.path || '/' || f.path, f.error, NULL, NULL FROM files f JOIN roots r ON r.id = f.root_id
            WHERE f.error IS NOT NULL
@@ -76,7 +78,7 @@ def problems(connection: apsw.Connection, limit: int) -> tuple[tuple[str, str, i
            JOIN files f ON f.id = p.file_id JOIN roots r ON r.id = f.root_id LIMIT ?""",
         (limit,),
     )
-    return tuple((row[0], row[1], row[2], row[3]) for row in rows)
+    return tuple([*folders, *((row[0], row[1], row[2], row[3]) for row in rows)][:limit])
 
 
 @dataclass(frozen=True, slots=True)

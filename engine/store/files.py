@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,13 @@ from engine.store import redactions
 from engine.store.rows import Row, row, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import apsw
+
+
+_REFUSED = "refused_folders"
+"""Key in `meta`: folders that could not be read, with the reasons, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,18 @@ def mark_back(connection: apsw.Connection, file_ids: Iterable[int]) -> None:
 def mark_unreadable(connection: apsw.Connection, file_id: int, error: str) -> None:
     """Remember why a file could not be read."""
     connection.execute("UPDATE files SET error = ? WHERE id = ?", (error, file_id))
+
+
+def note_refused_folders(connection: apsw.Connection, refused: Mapping[str, str]) -> None:
+    """Remember which folders could not be read at the last look, and why. Writes nothing when they are the same."""
+    if refused != refused_folders(connection):
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_REFUSED, json.dumps(dict(refused))))
+
+
+def refused_folders(connection: apsw.Connection) -> dict[str, str]:
+    """Return the folders that could not be read at the last look, and why."""
+    found = row(connection, "SELECT value FROM meta WHERE name = ?", (_REFUSED,))
+    return {} if found is None else dict(json.loads(found[0]))
 
 
 def mark_read(connection: apsw.Connection, file_id: int, size: int, mtime_ns: int, inode: int) -> None:

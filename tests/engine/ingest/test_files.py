@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.store import coverage
+from engine.store import coverage, files
 from tests.helpers.histories import as_lines
 from tests.helpers.indexing import Index, index
 from tests.helpers.transcripts import TranscriptBuilder, encoded
@@ -323,6 +323,32 @@ def test_a_folder_without_permission_is_told_once_and_its_files_are_not_gone(
     read.read()
     assert len(caplog.records) == 1
     assert read.one("SELECT gone_ms FROM files") is None
+    shown = read.writer.write(lambda connection: coverage.problems(connection, 10))
+    assert shown == ((str(hidden), "folder: Permission denied", None, None),)
+
+    monkeypatch.undo()
+    read.read()
+    assert read.writer.write(lambda connection: coverage.problems(connection, 10)) == ()
+
+
+@pytest.mark.expect_log("1 folders below the roots cannot be read")
+def test_a_folder_without_permission_is_shown_by_a_database_made_anew(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = session("hidden words").write(root).parent
+    scandir = os.scandir
+
+    def refuse(folder: str) -> object:
+        if Path(folder) == hidden:
+            raise PermissionError(13, "Permission denied", folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with index(tmp_path / "index.db", root) as read:
+        read.read()
+        read.rows("DELETE FROM meta")
+        read.read()
+        assert read.writer.write(files.refused_folders) == {str(hidden): "Permission denied"}
 
 
 def test_damaged_lines_are_shown_with_file_and_line(root: Path, read: Index) -> None:

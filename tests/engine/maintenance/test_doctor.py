@@ -122,6 +122,21 @@ def test_two_backups_are_kept(history: History) -> None:
     assert len(list((history.paths.data / "backups").iterdir())) == 2
 
 
+def test_a_folder_that_may_not_be_read_is_named(history: History) -> None:
+    write_history(history)
+    with history.engine() as engine:
+        assert examined(engine)["unreadable"]["severity"] == "ok"
+        history.sql("""INSERT INTO meta VALUES ('refused_folders', '{"/home/dev/closed": "Permission denied"}')""")
+
+        found = examined(engine)["unreadable"]
+
+        assert found["severity"] == "warning"
+        assert found["found"] == "1 folder, 0 files and 0 lines could not be read: closed."
+        assert "permissions" in found["means"]
+        shown = engine.api.call("coverage", {})["problems"]
+        assert shown == [{"file": "/home/dev/closed", "what": "folder: Permission denied"}]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 def test_what_others_can_read_is_closed(history: History) -> None:
     write_history(history)
