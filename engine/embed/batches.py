@@ -11,7 +11,7 @@ from engine.store import generations, vectors
 from engine.transcripts.signals import is_own_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from concurrent.futures import Future
 
     from engine.core.vectors import ModelIdentity
@@ -54,7 +54,8 @@ class Batches:
         self._client = client
         self._health = health
         self._closed = False
-        self._ahead: _Ahead | None = None
+        self._ahead: _Asked | None = None
+        self._kept = _Kept(0, {})
 
     def close(self) -> None:
         """Give up what is under way: it stays in the queue."""
@@ -68,7 +69,7 @@ class Batches:
         Args:
             generation: Whose model.
             batch: What to do now.
-            following: What probably comes next: the worker begins with it while this batch is written.
+            following: What probably comes next: the worker goes on with it without a gap.
         """
         own = [each.chunk for each in batch if is_own_tool(each.tool)]
         if own:
@@ -77,26 +78,30 @@ class Batches:
         rest = [each for each in batch if not is_own_tool(each.tool)]
         hashes = {each.chunk: generations.text_hash(each.text) for each in rest}
         made = self._copies(generation, rest, hashes)
-        begun, attempts = self._begun(generation)
-        made.update((each.text, begun[each.text]) for each in rest if each.text in begun)
-        new = [each for each in rest if each.text not in made]
-        failed: list[int] = []
-        if new:
-            texts = list(dict.fromkeys(each.text for each in new))
-            reply = self._ask(generation, texts, attempts)
+        if self._kept.generation == generation.id:
+            made.update(self._kept.made)
+        asked = self._asked(generation, rest, made)
+        self._begin(generation, following, {*made, *(text for each in asked for text in each.texts)})
+        given_up: set[str] = set()
+        for each in asked:
+            reply = self._outcome(each, asked)
             if isinstance(reply, _GivenUp):
-                failed = [each.chunk for each in new]
-                self._mark(generation, failed, generations.FAILED)
+                given_up.update(each.texts)
             elif reply is not None and reply.identity != generation.identity:
                 return BatchDone(len(own), reply.identity)
             elif reply is not None:
                 dimension = reply.identity.dimension
-                made.update((text, _packed(each, dimension)) for text, each in zip(texts, reply.texts, strict=True))
+                made.update((text, _packed(one, dimension)) for text, one in zip(each.texts, reply.texts, strict=True))
+        self._kept = _Kept(generation.id, made)
+        failed = [each.chunk for each in rest if each.text in given_up]
+        if failed:
+            self._mark(generation, failed, generations.FAILED)
         chunks = {each.chunk: made[each.text] for each in rest if each.text in made}
-        if chunks and following:
-            self._begin(generation, [each for each in following if each.text not in made])
         if chunks:
             self._writer.write(lambda connection: vectors.record(connection, generation.id, chunks, hashes))
+        done = {each.text for each in rest}
+        surplus = {text: made[text] for each in asked for text in each.texts if text in made and text not in done}
+        self._kept = _Kept(generation.id, surplus)
         return BatchDone(len(own) + len(failed) + len(chunks))
 
     def _mark(self, generation: Generation, chunks: list[int], state: int) -> None:
@@ -115,57 +120,77 @@ class Batches:
                         found[each.text] = copied
         return found
 
-    def _begin(self, generation: Generation, following: Sequence[WaitingChunk]) -> None:
-        """Let the worker begin with the next batch."""
-        rest = [each for each in following if not is_own_tool(each.tool)]
-        known = self._copies(generation, rest, {each.chunk: generations.text_hash(each.text) for each in rest})
-        texts = tuple(dict.fromkeys(each.text for each in rest if each.text not in known))
-        if texts:
-            self._ahead = _Ahead(generation, texts, self._client.embed(generation.folder, texts))
-
-    def _begun(self, generation: Generation) -> tuple[dict[str, Sequence[vectors.NewPassage]], int]:
-        """Return the passages of the texts the worker began with, and how often it has died over them."""
+    def _asked(self, generation: Generation, batch: Sequence[WaitingChunk], made: Mapping[str, object]) -> list[_Asked]:
+        """Ask for what the worker has not in hand already, and return all that will come."""
         ahead, self._ahead = self._ahead, None
-        if ahead is None or ahead.generation.id != generation.id:
-            return {}, 0
-        try:
-            reply = ahead.future.result()
-        except (ModelRefused, WorkerDied):
-            return {}, 1
-        if reply.identity != generation.identity:
-            return {}, 0
-        dimension = reply.identity.dimension
-        return {text: _packed(each, dimension) for text, each in zip(ahead.texts, reply.texts, strict=True)}, 0
+        asked = [ahead] if ahead is not None and ahead.generation.id == generation.id else []
+        known = {*made, *(text for each in asked for text in each.texts)}
+        texts = tuple(dict.fromkeys(each.text for each in batch if each.text not in known))
+        if texts:
+            asked.append(self._ask(generation, texts))
+        return asked
 
-    def _ask(self, generation: Generation, texts: Sequence[str], attempts: int) -> Embedded | _GivenUp | None:
-        """Have texts embedded; None when they had better wait."""
-        if attempts and (self._closed or self._health.problem is not None):
-            return None
-        for attempt in range(1 + attempts, ATTEMPTS + 1):
+    def _begin(self, generation: Generation, following: Sequence[WaitingChunk], known: set[str]) -> None:
+        """Let the worker have the next batch."""
+        rest = [each for each in following if not is_own_tool(each.tool) and each.text not in known]
+        copies = self._copies(generation, rest, {each.chunk: generations.text_hash(each.text) for each in rest})
+        texts = tuple(dict.fromkeys(each.text for each in rest if each.text not in copies))
+        if texts:
+            self._ahead = self._ask(generation, texts)
+
+    def _ask(self, generation: Generation, texts: tuple[str, ...]) -> _Asked:
+        return _Asked(generation, texts, self._client.embed(generation.folder, texts))
+
+    def _outcome(self, asked: _Asked, together: Sequence[_Asked]) -> Embedded | _GivenUp | None:
+        """Return what the worker made of texts; None when they had better wait.
+
+        The worker embeds one request after the other, so its death is the doing of the first that it has not answered:
+        that one is asked again alone, and what it had in hand besides has not been tried yet.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            if asked.future is None:
+                asked.future = self._client.embed(asked.generation.folder, asked.texts)
             try:
-                return self._client.embed(generation.folder, texts).result()
+                return asked.future.result()
             except ModelRefused as exc:
                 self._health.refused(str(exc))
                 return None
             except WorkerDied:
+                for each in together:
+                    if each.future is not None and (each is asked or not _is_answered(each.future)):
+                        each.future = None
+                self._ahead = None
                 if self._closed or self._health.problem is not None:
                     return None
-                logger.warning("The worker died over %d texts, attempt %d", len(texts), attempt)
+                logger.warning("The worker died over %d texts, attempt %d", len(asked.texts), attempt)
         return _GivenUp()
 
 
-@dataclass(frozen=True, slots=True)
-class _Ahead:
-    """Texts that the worker has in hand before their turn."""
+@dataclass(slots=True)
+class _Asked:
+    """Texts that the worker has in hand."""
 
     generation: Generation
     texts: tuple[str, ...]
-    future: Future[Embedded]
+    future: Future[Embedded] | None
+    """None after a death: to be asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Made but not written: the disk refused it, or something more important came between."""
+
+    generation: int
+    made: Mapping[str, Sequence[vectors.NewPassage]]
 
 
 @dataclass(frozen=True, slots=True)
 class _GivenUp:
     """The worker died over the batch too often."""
+
+
+def _is_answered(future: Future[Embedded]) -> bool:
+    return future.done() and future.exception() is None
 
 
 def _packed(made: TextVectors, dimension: int) -> list[vectors.NewPassage]:

@@ -121,16 +121,22 @@ class WorkerClient:
 
     def _ask(self, make: Callable[[int], Request]) -> Future[Reply]:
         future: Future[Reply] = Future()
-        with self._lock:
-            self._ended_one.wait_for(lambda: not self._stopping, STOP_S)
-            if self._closed:
-                future.set_exception(WorkerDied("The worker is closing"))
-                return future
-            if self._process is None:
-                self._start()
-            job = next(self._numbers)
-            self._pending[job] = future
-            pipe = cast("PipeEnd", self._pipe)
+        try:
+            with self._lock:
+                self._ended_one.wait_for(lambda: not self._stopping, STOP_S)
+                if self._closed:
+                    future.set_exception(WorkerDied("The worker is closing"))
+                    return future
+                if self._process is None:
+                    self._start()
+                job = next(self._numbers)
+                self._pending[job] = future
+                pipe = cast("PipeEnd", self._pipe)
+        except OSError as exc:
+            logger.warning("The embedding worker could not be started: %s", exc)
+            self._on_death()
+            future.set_exception(WorkerDied("The embedding worker could not be started"))
+            return future
         try:
             pipe.send(make(job))
         except OSError:
@@ -165,6 +171,12 @@ class WorkerClient:
                 reply = cast("Reply", pipe.receive())
             except (EOFError, OSError):
                 break
+            except Exception:
+                # An installation that was replaced while the engine ran speaks otherwise: better no worker than none
+                # that ever answers.
+                logger.exception("The embedding worker's answer is not understood")
+                process.kill()
+                break
             with self._lock:
                 future = self._pending.pop(reply.job, None)
             if future is None or not future.set_running_or_notify_cancel():
@@ -173,16 +185,11 @@ class WorkerClient:
                 future.set_exception(ModelRefused(reply.reason))
             else:
                 future.set_result(reply)
-        self._ended(process)
+        self._ended(process, pipe)
 
-    def _ended(self, process: subprocess.Popen[bytes]) -> None:
+    def _ended(self, process: subprocess.Popen[bytes], pipe: PipeEnd) -> None:
         code = process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:
-                    logger.debug("The worker left a request unread")
+        pipe.close()
         with self._lock:
             expected = self._stopping
             self._process = self._pipe = self._reader = None

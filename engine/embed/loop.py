@@ -9,6 +9,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from engine.core.errors import StorageFailure
 from engine.core.models.status import EmbeddingStatus
 from engine.core.vectors import NoVector, QueryVector
 from engine.embed.batches import Batches
@@ -37,6 +38,9 @@ BATCH_CHARACTERS = 120_000
 that those of like length can share a stride."""
 
 POWER_CHECK_S = 60.0
+
+RETRY_S = 5.0
+"""Pause after the disk refused a write. What was computed is kept and only written again."""
 
 State = Literal["off", "waiting", "loading", "embedding", "idle", "paused", "failed"]
 
@@ -97,6 +101,7 @@ class EmbeddingLoop:
         self._target: ModelIdentity | None = None
         self._busy = False
         self._loading: Future[object] | None = None
+        self._refused: StorageFailure | None = None
         self._last_used = clock.monotonic()
 
     # Asked by other threads --------------------------------------------------------------------------------------
@@ -204,6 +209,8 @@ class EmbeddingLoop:
             state, reason = "failed", problem
         elif self._paused.is_set():
             state = "paused"
+        elif self._refused is not None:
+            state, reason = "waiting", f"{self._refused.title}. {self._refused.hint}"
         elif self._loading is not None and not self._loading.done():
             state = "loading"
         elif left and self._waits_for_power():
@@ -222,10 +229,22 @@ class EmbeddingLoop:
         """Embed until stopped: the loop of the thread `engine-embed`."""
         while not stopping.is_set() and not self._closed:
             self._wake.clear()
-            if self.step():
+            if self._try_step():
                 continue
             self._wake.wait(self._pause_s())
         self._busy = False
+
+    def _try_step(self) -> bool:
+        """Do one batch, or remember why the database refused: a full disk is no reason to give up for good."""
+        try:
+            went_on = self.step()
+        except StorageFailure as exc:
+            logger.warning("Embedding waits, the database refused: %s", exc.title)
+            self._refused = exc
+            self._on_change()
+            return False
+        self._refused = None
+        return went_on
 
     def close(self) -> None:
         """End the worker and let `run` return. What was under way is done again next time."""
@@ -320,7 +339,7 @@ class EmbeddingLoop:
             self._health.refused(str(exc))
             return False
         except WorkerDied:
-            return False
+            return self._health.problem is None and self._settle_target(folder)
         finally:
             self._on_change()
         self._last_used = self._clock.monotonic()
@@ -372,6 +391,7 @@ class EmbeddingLoop:
             self._health.wait_s,
             max(1.0, self._options.idle_unload_s - self._idle_s()) if self._client.is_running else None,
             POWER_CHECK_S if self._waits_for_power() else None,
+            RETRY_S if self._refused is not None else None,
         ]
         return min((each for each in waits if each is not None), default=None)
 

@@ -17,7 +17,7 @@ class WorkerOptions:
     """How a worker is started."""
 
     threads: int
-    """For the matrix products."""
+    """How many cores it may use."""
     precision: str = "auto"
     """`auto` takes bfloat16 where it is faster; `float32` and `bfloat16` force one (benchmarks)."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -18,7 +19,7 @@ from engine.embed.location import revision_of
 from engine.embed.passages import Passage, passages_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -29,7 +30,7 @@ SELF_TEST_S = 0.4
 
 
 class Model(Protocol):
-    """A model, loaded."""
+    """A model, loaded. Any thread may ask: several compute side by side."""
 
     @property
     def identity(self) -> ModelIdentity:
@@ -65,6 +66,7 @@ class _Transformer(Protocol):
 
     tokenizer: _Tokenizer
     max_seq_length: int | None
+    preprocess: Callable[..., dict[str, Any]]
 
     def encode(self, sentences: list[str], **options: Any) -> npt.NDArray[Any]: ...
 
@@ -74,29 +76,42 @@ class _Transformer(Protocol):
 
 
 class SentenceModel:
-    """A sentence-transformers model on the CPU.
+    """A sentence-transformers model on the CPU, one core for each call.
+
+    Several calls at a time use several cores: each goes its own way from end to end, where the threads of one shared
+    call would wait for each other after every product. Measured with two threads on the passages of real transcripts:
+    3.5 s of processor time against 5.7, and twice as fast by the clock; more so when others use the cores too.
 
     Args:
         folder: Of the model. Nothing is ever fetched from a hub.
-        threads: For the matrix products.
         precision: `auto`, `float32` or `bfloat16`.
 
     Raises:
         OSError: The folder holds no model, or a damaged one.
     """
 
-    def __init__(self, folder: str, *, threads: int, precision: str = "auto") -> None:
+    def __init__(self, folder: str, *, precision: str = "auto") -> None:
         os.environ["HF_HUB_OFFLINE"] = os.environ["TRANSFORMERS_OFFLINE"] = "1"
         os.environ["TOKENIZERS_PARALLELISM"] = "false"
         os.environ["TRANSFORMERS_VERBOSITY"] = "error"
         os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
+        os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
         import torch  # noqa: PLC0415 - the heavy half of this program, for the worker only
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - as above
 
-        torch.set_num_threads(max(1, threads))
+        torch.set_num_threads(1)
         # `cpu`: initialising the Apple GPU from a background process hangs (architecture).
         self._model = cast("_Transformer", SentenceTransformer(folder, device="cpu", local_files_only=True))
         self._model.eval()
+        # A tokenizer may be used by one thread at a time; reading is short beside computing.
+        self._reading = threading.Lock()
+        preprocess = self._model.preprocess
+
+        def one_at_a_time(*inputs: Any, **options: Any) -> dict[str, Any]:
+            with self._reading:
+                return preprocess(*inputs, **options)
+
+        self._model.preprocess = one_at_a_time
         self._limit = max(8, (self._model.max_seq_length or 512) - self._model.tokenizer.num_special_tokens_to_add())
         dimension = int(self.encode(["dimension"]).shape[1])
         self._identity = ModelIdentity(model_name(folder), revision_of(Path(folder)), dimension, pooling_of(folder))
@@ -116,9 +131,10 @@ class SentenceModel:
 
     def passages(self, text: str) -> list[Passage]:
         """Return the passages of a text, in order, at least one."""
-        encoded = self._model.tokenizer(
-            text, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False
-        )
+        with self._reading:
+            encoded = self._model.tokenizer(
+                text, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False
+            )
         tokens: list[tuple[int, int]] = encoded["offset_mapping"]
         return passages_of(text, tokens, self._limit)
 

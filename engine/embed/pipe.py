@@ -5,6 +5,7 @@ Pickle is safe here and only here: both ends are our own program, joined by a pi
 
 from __future__ import annotations
 
+import logging
 import pickle
 import struct
 import threading
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import IO
+
+logger = logging.getLogger(__name__)
 
 _LENGTH = struct.Struct("<I")
 
@@ -37,8 +40,20 @@ class PipeEnd:
         """
         data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
         with self._lock:
+            if self._writer.closed:
+                # Whoever read the other stream saw its end first.
+                raise BrokenPipeError
             self._writer.write(_LENGTH.pack(len(data)) + data)
             self._writer.flush()
+
+    def close(self) -> None:
+        """Close both streams. Idempotent."""
+        with self._lock:
+            for stream in (self._writer, self._reader):
+                try:
+                    stream.close()
+                except OSError:
+                    logger.debug("The other end left something unread")
 
     def receive(self) -> object:
         """Wait for a value.

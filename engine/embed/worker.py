@@ -1,6 +1,7 @@
 """The worker process: holds the model, embeds what comes through its pipe, and ends with the engine.
 
-It works in strides short enough that a question waits for at most one of them, and looks for questions in between.
+Texts are embedded in short strides, one for each core at a time, beside the thread that answers: a question waits for
+no stride, and the end of the process for one.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import sys
 import threading
 import time
 from collections import deque
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from engine.embed.lanes import Lanes
 from engine.embed.messages import (
     Embedded,
     EmbedQuery,
@@ -33,19 +36,22 @@ from engine.embed.pipe import PipeEnd
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from engine.embed.lanes import Done, Finish
     from engine.embed.messages import Reply, Request
     from engine.embed.model import Model
 
     ModelFactory = Callable[[str], Model]
+    Inbox = queue.Queue[Request | Done]
 
 logger = logging.getLogger(__name__)
 
 STRIDE_S = 0.06
-"""How long one call of the model should take: with reading the pipe, a question waits less than 100 ms."""
+"""How long one call of the model should take. Longer ones are no faster (256 to 1,024 tokens are alike, beyond that the
+numbers leave the processor's caches: 2,048 tokens take 8 % more); the end of the process waits for one."""
 
 _FIRST_STRIDE_TOKENS = 512
 _MIN_STRIDE_TOKENS = 256
-_MAX_STRIDE_TOKENS = 8_192
+_MAX_STRIDE_TOKENS = 2_048
 
 
 def main(arguments: list[str]) -> int:
@@ -59,12 +65,12 @@ def main(arguments: list[str]) -> int:
     options = WorkerOptions(int(arguments[0]), arguments[1])
 
     def load(folder: str) -> Model:
-        return SentenceModel(folder, threads=options.threads, precision=options.precision)
+        return SentenceModel(folder, precision=options.precision)
 
-    return serve(load)
+    return serve(load, options.threads)
 
 
-def serve(factory: ModelFactory) -> int:
+def serve(factory: ModelFactory, threads: int = 1) -> int:
     """Run a worker on the standard streams with the models that a factory loads."""
     from engine.embed.priority import step_back  # noqa: PLC0415 - ctypes, on Windows
 
@@ -73,10 +79,10 @@ def serve(factory: ModelFactory) -> int:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     step_back()
     pipe = _claim_streams()
-    inbox: queue.Queue[Request] = queue.Queue()
+    inbox: Inbox = queue.Queue()
     threading.Thread(target=_listen, args=(pipe, inbox), name="embed-pipe", daemon=True).start()
     try:
-        Worker(inbox, pipe.send, factory).run()
+        Worker(inbox, pipe.send, factory, threads).run()
     except BrokenPipeError:
         logger.debug("The engine ended first")
     return 0
@@ -91,7 +97,7 @@ def _claim_streams() -> PipeEnd:
     return PipeEnd(reader, writer)
 
 
-def _listen(pipe: PipeEnd, inbox: queue.Queue[Request]) -> None:
+def _listen(pipe: PipeEnd, inbox: Inbox) -> None:
     """Hand on what comes. The end of the pipe is the end of the engine."""
     while True:
         try:
@@ -103,7 +109,7 @@ def _listen(pipe: PipeEnd, inbox: queue.Queue[Request]) -> None:
             return
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Piece:
     """One passage that waits to be embedded."""
 
@@ -115,12 +121,16 @@ class _Piece:
 
 @dataclass(slots=True)
 class _Batch:
-    """The texts in hand, longest passages first so that none is padded to much more than itself."""
+    """Texts in hand."""
 
     job: int
     model: Model
-    ranges: list[tuple[tuple[int, int], ...]]
-    pieces: deque[_Piece]
+    texts: tuple[str, ...]
+    ranges: list[tuple[tuple[int, int], ...]] = field(default_factory=list[tuple[tuple[int, int], ...]])
+    pieces: deque[_Piece] = field(default_factory=deque[_Piece])
+    """Not embedded yet, longest first so that none is padded to much more than itself."""
+    missing: int | None = None
+    """How many passages have no vector yet; None until the texts are cut."""
     made: dict[tuple[int, int], bytes] = field(default_factory=dict[tuple[int, int], bytes])
 
 
@@ -128,19 +138,22 @@ class Worker:
     """Works through requests.
 
     Args:
-        inbox: Where they come in.
+        inbox: Where they come in, and what the lanes have done.
         reply: Called with each answer.
         factory: Loads a model from a folder.
+        threads: How many strides are under way at a time.
     """
 
-    def __init__(self, inbox: queue.Queue[Request], reply: Callable[[Reply], None], factory: ModelFactory) -> None:
+    def __init__(self, inbox: Inbox, reply: Callable[[Reply], None], factory: ModelFactory, threads: int = 1) -> None:
         self._inbox = inbox
         self._reply = reply
         self._factory = factory
+        self._lanes = Lanes(max(1, threads), inbox.put)
         self._models: dict[str, Model] = {}
         self._questions: deque[EmbedQuery | Load] = deque()
         self._waiting: deque[EmbedTexts] = deque()
-        self._batch: _Batch | None = None
+        self._batches: deque[_Batch] = deque()
+        """In the order they came. Only the first is being embedded, so that a death is the doing of the first."""
         self._stride_tokens = _FIRST_STRIDE_TOKENS
         self._stopped = False
 
@@ -151,32 +164,41 @@ class Worker:
 
     def run(self) -> None:
         """Serve until stopped."""
-        while not self._stopped:
-            self.step()
+        try:
+            while not self._stopped:
+                self.step()
+        finally:
+            self._lanes.close()
 
     def step(self) -> None:
-        """Take what has come, then do the most urgent thing: a question, else one stride of a batch."""
-        self._take(wait=not (self._questions or self._waiting or self._batch))
+        """Take what has come, then do the most urgent thing: a question, else keep one more lane busy."""
+        self._take(wait=not (self._questions or (self._lanes.has_free and (self._strides_wait or self._waiting))))
         if self._stopped:
             return
         if self._questions:
             self._answer(self._questions.popleft())
-        elif self._batch is not None:
-            self._stride(self._batch)
-        elif self._waiting:
+        elif self._lanes.has_free and self._strides_wait:
+            self._start_stride(self._batches[0])
+        elif self._lanes.has_free and self._waiting:
             self._open(self._waiting.popleft())
+
+    @property
+    def _strides_wait(self) -> bool:
+        return bool(self._batches and self._batches[0].pieces)
 
     def _take(self, *, wait: bool) -> None:
         while wait or not self._inbox.empty():
-            request = self._inbox.get()
+            came = self._inbox.get()
             wait = False
-            if isinstance(request, Stop):
+            if isinstance(came, Stop):
                 self._stopped = True
                 return
-            if isinstance(request, EmbedTexts):
-                self._waiting.append(request)
+            if isinstance(came, Future):
+                self._lanes.finish(came)
+            elif isinstance(came, EmbedTexts):
+                self._waiting.append(came)
             else:
-                self._questions.append(request)
+                self._questions.append(came)
 
     def _answer(self, request: EmbedQuery | Load) -> None:
         model = self._model(request.model, request.job)
@@ -190,32 +212,54 @@ class Worker:
         self._reply(Embedded(request.job, model.identity, (made,)))
 
     def _open(self, request: EmbedTexts) -> None:
+        """Have the texts of a request cut into passages."""
         model = self._model(request.model, request.job)
         if model is None:
             return
-        ranges: list[tuple[tuple[int, int], ...]] = []
-        pieces: list[_Piece] = []
-        for number, text in enumerate(request.texts):
-            found = model.passages(text)
-            ranges.append(tuple((each.start, each.end) for each in found))
-            pieces += [
-                _Piece(number, index, text[each.start : each.end], each.tokens) for index, each in enumerate(found)
-            ]
-        pieces.sort(key=lambda piece: -piece.tokens)
-        self._batch = _Batch(request.job, model, ranges, deque(pieces))
+        batch = _Batch(request.job, model, request.texts)
+        self._batches.append(batch)
 
-    def _stride(self, batch: _Batch) -> None:
-        if batch.pieces:
-            longest = batch.pieces[0].tokens + 2
-            count = max(1, self._stride_tokens // longest)
-            taken = [batch.pieces.popleft() for _ in range(min(count, len(batch.pieces)))]
+        def cut() -> Finish:
+            pieces: list[_Piece] = []
+            for number, text in enumerate(batch.texts):
+                found = model.passages(text)
+                batch.ranges.append(tuple((each.start, each.end) for each in found))
+                pieces += [
+                    _Piece(number, index, text[each.start : each.end], each.tokens) for index, each in enumerate(found)
+                ]
+            pieces.sort(key=lambda piece: -piece.tokens)
+            return lambda: self._opened(batch, pieces)
+
+        self._lanes.start(cut)
+
+    def _opened(self, batch: _Batch, pieces: list[_Piece]) -> None:
+        batch.pieces.extend(pieces)
+        batch.missing = len(pieces)
+        self._close_done()
+
+    def _start_stride(self, batch: _Batch) -> None:
+        longest = batch.pieces[0].tokens + 2
+        count = max(1, self._stride_tokens // longest)
+        taken = [batch.pieces.popleft() for _ in range(min(count, len(batch.pieces)))]
+
+        def embed() -> Finish:
             started = time.perf_counter()
             vectors = batch.model.encode([piece.content for piece in taken])
-            self._adapt(len(taken) * longest, time.perf_counter() - started)
-            for piece, vector in zip(taken, vectors, strict=True):
-                batch.made[piece.text, piece.passage] = vector.tobytes()
-        if not batch.pieces:
-            self._batch = None
+            seconds = time.perf_counter() - started
+            made = {(piece.text, piece.passage): row.tobytes() for piece, row in zip(taken, vectors, strict=True)}
+            return lambda: self._made(batch, made, len(taken) * longest, seconds)
+
+        self._lanes.start(embed)
+
+    def _made(self, batch: _Batch, made: dict[tuple[int, int], bytes], tokens: int, seconds: float) -> None:
+        self._adapt(tokens, seconds)
+        batch.made.update(made)
+        batch.missing = (batch.missing or 0) - len(made)
+        self._close_done()
+
+    def _close_done(self) -> None:
+        while self._batches and self._batches[0].missing == 0:
+            batch = self._batches.popleft()
             self._reply(Embedded(batch.job, batch.model.identity, tuple(_texts_of(batch))))
 
     def _adapt(self, tokens: int, seconds: float) -> None:

@@ -10,10 +10,12 @@ import pytest
 
 from engine.embed.client import ModelRefused, WorkerClient, WorkerDied, worker_command
 from engine.embed.messages import WorkerOptions
+from engine.embed.pipe import PipeEnd
 from tests.helpers.hash_worker import DIMENSION, command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+    from pathlib import Path
 
 WAIT_S = 5.0
 
@@ -110,6 +112,41 @@ def test_a_command_that_does_not_start_is_a_death() -> None:
     client = WorkerClient([sys.executable, "-c", "raise SystemExit(3)"], on_death=lambda: None)
     with pytest.raises(WorkerDied):
         client.load("hash").result(WAIT_S)
+
+
+def test_a_pipe_closed_by_whoever_saw_its_end_is_gone_for_who_sends_too() -> None:
+    reader, writer = os.pipe()
+    end = PipeEnd(os.fdopen(reader, "rb"), os.fdopen(writer, "wb"))
+    end.close()
+    end.close()
+    with pytest.raises(BrokenPipeError):
+        end.send("late")
+
+
+@pytest.mark.expect_log("could not be started")
+def test_a_program_that_is_not_there_is_a_death(tmp_path: Path) -> None:
+    deaths: list[int] = []
+    client = WorkerClient([str(tmp_path / "gone")], on_death=lambda: deaths.append(1))
+    with pytest.raises(WorkerDied):
+        client.load("hash").result(WAIT_S)
+    assert deaths == [1]
+    assert not client.is_running
+
+
+@pytest.mark.expect_log("not understood", "worker died")
+def test_a_worker_that_speaks_otherwise_is_ended_and_counted() -> None:
+    # As after an installation that was replaced while the engine ran: the answer names a class we do not have.
+    program = (
+        "import os, struct, time\n"
+        "answer = b'cengine.embed.messages\\nSomethingNewer\\n.'\n"
+        "os.write(1, struct.pack('<I', len(answer)) + answer)\n"
+        "time.sleep(60)\n"
+    )
+    deaths: list[int] = []
+    client = WorkerClient([sys.executable, "-c", program], on_death=lambda: deaths.append(1))
+    with pytest.raises(WorkerDied):
+        client.load("hash").result(WAIT_S)
+    assert deaths == [1]
 
 
 def test_what_a_library_prints_does_not_disturb_the_answers() -> None:

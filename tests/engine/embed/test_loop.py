@@ -6,8 +6,9 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+import apsw
 import pytest
 
 from engine.core.clock import FixedClock
@@ -18,15 +19,19 @@ from engine.embed.health import Health
 from engine.embed.loop import EmbeddingLoop, EmbedOptions
 from engine.store import generations
 from engine.store.connection import ReaderPool
+from engine.store.errors import StoreFull, known_errors
 from engine.store.writer import StoreWriter
 from tests.helpers.hash_worker import DIMENSION, LIMIT, command
 from tests.helpers.history import add_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
+    from engine.store.connection import Connection
     from engine.store.generations import EmbeddingCounts, Generation
+
+T = TypeVar("T")
 
 WAIT_S = 5.0
 LONG = " ".join(f"word{index}" for index in range(3 * LIMIT))
@@ -74,6 +79,31 @@ class Rig:
             ]
 
 
+class FullDisk(StoreWriter):
+    """A writer that can be told to refuse as SQLite does on a full disk."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.full = threading.Event()
+        self.refused = threading.Semaphore(0)
+        self.written = threading.Semaphore(0)
+
+    def write(self, task: Callable[[Connection], T], *, transaction: bool = True) -> T:
+        """Write, or refuse and leave no trace."""
+
+        def refusing(connection: Connection) -> T:
+            with known_errors("Embedding"):
+                made = task(connection)
+                if self.full.is_set():
+                    self.refused.release()
+                    raise apsw.FullError("database or disk is full")
+            return made
+
+        made = super().write(refusing, transaction=transaction)
+        self.written.release()
+        return made
+
+
 class Rigs:
     """Makes loops over one database, as an engine that is started again does."""
 
@@ -96,10 +126,11 @@ class Rigs:
         model: str = "hash",
         worker: list[str] | None = None,
         clock: FixedClock | None = None,
+        writer: type[StoreWriter] = StoreWriter,
         **options: object,
     ) -> Rig:
-        writer = StoreWriter(self.tmp_path / "index.db")
-        writer.start()
+        started = writer(self.tmp_path / "index.db")
+        started.start()
         readers = ReaderPool(self.tmp_path / "index.db")
         clock = clock or FixedClock(1_000.0)
         health = Health(clock)
@@ -107,7 +138,7 @@ class Rigs:
         rested: list[str] = []
         on_battery = bool(options.pop("battery", False))
         loop = EmbeddingLoop(
-            writer,
+            started,
             readers,
             client,
             health,
@@ -117,7 +148,7 @@ class Rigs:
             on_rest=lambda: rested.append("rest"),
             on_battery=lambda: on_battery,
         )
-        self.made.append(Rig(writer, readers, client, health, clock, loop, rested))
+        self.made.append(Rig(started, readers, client, health, clock, loop, rested))
         return self.made[-1]
 
     def close(self) -> None:
@@ -317,6 +348,79 @@ def test_progress_is_reported_with_a_rate(rigs: Rigs) -> None:
     assert seen[-1] == 0
 
 
+@pytest.mark.expect_log("worker died", "died over 1 texts")
+def test_what_waits_behind_a_deadly_batch_is_not_blamed_for_it(rigs: Rigs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.embed.loop.BATCH_CHUNKS", 1)
+    rig = rigs(worker=command(deadly="poison"))
+    rig.add("before", time_ms=9)
+    [deadly] = rig.add("some poison", time_ms=8)
+    rig.add("after", "at last", time_ms=7)
+    status = rig.loop.drain()
+    assert status.backlog == 0
+    assert rig.counts() == generations.EmbeddingCounts(embedded=3, failed=1, vectors=3)
+    assert deadly not in {span[0] for span in rig.passages()}
+    assert rig.health.problem is None
+
+
+@pytest.mark.expect_log("Embedding waits, the database refused")
+def test_a_full_disk_loses_nothing_and_embedding_goes_on_by_itself(rigs: Rigs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.embed.loop.BATCH_CHUNKS", 2)
+    monkeypatch.setattr("engine.embed.loop.RETRY_S", 0.01)
+    rig = rigs(writer=FullDisk)
+    assert isinstance(rig.writer, FullDisk)
+    chunks = rig.add(*(f"{LONG} {index}" for index in range(9)))
+    rig.loop.step()
+    rig.writer.full.set()
+    stopping = threading.Event()
+    thread = threading.Thread(target=rig.loop.run, args=(stopping,), name="test-embed")
+    thread.start()
+    # More refusals than a thread may have deaths.
+    for _ in range(6):
+        assert rig.writer.refused.acquire(timeout=WAIT_S)
+    status = rig.loop.status()
+    assert (status.state, status.backlog) == ("waiting", 7)
+    assert "disk is full" in (status.reason or "")
+    assert thread.is_alive()
+    # What was computed is written when there is space, not computed again.
+    pid = rig.client.pid
+    rig.writer.full.clear()
+    while rig.loop.status().backlog:
+        assert rig.writer.written.acquire(timeout=WAIT_S)
+    stopping.set()
+    rig.loop.notify()
+    thread.join(WAIT_S)
+    assert not thread.is_alive()
+    assert (rig.client.pid, rig.loop.status().reason) == (pid, None)
+    assert_all_embedded_once(rig, chunks)
+
+
+def test_what_the_disk_refused_is_not_computed_again(rigs: Rigs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.embed.loop.BATCH_CHUNKS", 1)
+    rig = rigs(writer=FullDisk)
+    assert isinstance(rig.writer, FullDisk)
+    rig.add("one", "two")
+    rig.loop._settle_target(rigs.models / "hash")  # pyright: ignore[reportPrivateUsage] - the generation, before the disk is full
+    rig.writer.full.set()
+    with pytest.raises(StoreFull):
+        rig.loop.step()
+    rig.loop._batches._ahead = None  # pyright: ignore[reportPrivateUsage] - it would be answered in time
+    rig.writer.full.clear()
+    rig.client.close()  # whatever is written now was computed before
+    assert rig.loop.step()
+    assert rig.counts().embedded == 1
+
+
+@pytest.mark.expect_log("worker died")
+@pytest.mark.skipif(sys.platform == "win32", reason="no shell")
+def test_a_worker_that_dies_while_the_model_loads_is_started_again(rigs: Rigs, tmp_path: Path) -> None:
+    once = tmp_path / "once"
+    start = " ".join(f"'{each}'" for each in command())
+    rig = rigs(worker=["/bin/sh", "-c", f"if test -e '{once}'; then exec {start}; else touch '{once}'; exit 9; fi"])
+    rig.add("one")
+    rig.loop.drain()
+    assert rig.counts().embedded == 1
+
+
 @pytest.mark.slow
 @pytest.mark.expect_log("worker died", "died over")
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
@@ -359,6 +463,7 @@ from engine.embed import loop
 from engine.embed.client import WorkerClient
 from engine.embed.health import Health
 from engine.store.connection import ReaderPool
+from engine.store.errors import StoreFull, known_errors
 from engine.store.writer import StoreWriter
 from tests.helpers.hash_worker import command
 
