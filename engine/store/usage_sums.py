@@ -36,7 +36,7 @@ class UsageCell(NamedTuple):
 _SUMS = (
     "sum(calls), sum(input), sum(output), sum(cache_write_5m), sum(cache_write_1h), sum(cache_read), sum(web_searches)"
 )
-_CALL_SUMS = _SUMS.replace("sum(calls)", "count(*)")
+_COLUMNS = "variant_id, calls, input, output, cache_write_5m, cache_write_1h, cache_read, web_searches"
 
 
 class UsageSums:
@@ -58,25 +58,25 @@ class UsageSums:
         """Return exact sums of the calls from `start_ms` up to, not including, `end_ms`.
 
         Whole quarters (whole hours where no session or folder is asked for) come from the roll-up, the rest from the
-        calls. The same group and variant may come in several cells.
+        calls.
         """
         only = _among("session_id", session_ids) + _among("folder_id", folder_ids)
         coarse = dimension is None and not only
         quarters = _inside(start_ms, end_ms, QUARTER_MS)
         hours = _inside(*quarters, HOUR_MS) if coarse else (quarters[1], quarters[1])
-        parts = (
+        stretches = (
             ("calls", start_ms, quarters[0]),
             ("quarters", quarters[0] // QUARTER_MS, hours[0] // QUARTER_MS),
             ("hours", hours[0] // HOUR_MS, hours[1] // HOUR_MS),
             ("quarters", hours[1] // QUARTER_MS, quarters[1] // QUARTER_MS),
             ("calls", quarters[1], end_ms),
         )
-        return [
-            UsageCell(row[0], self._variant(row[1]), *row[2:])
-            for source, low, high in parts
-            if low < high
-            for row in self._connection.execute(_cells_query(source, dimension, only), (low, high))
-        ]
+        parts = [each for each in stretches if each[1] < each[2]]
+        if not parts:
+            return []
+        query = _cells_query(tuple(each[0] for each in parts), dimension, only)
+        bounds = [bound for each in parts for bound in each[1:]]
+        return [UsageCell(row[0], self._variant(row[1]), *row[2:]) for row in self._connection.execute(query, bounds)]
 
     def next_call(self, at_ms: int) -> int | None:
         """Return the time of the first call at or after a time."""
@@ -119,19 +119,22 @@ class UsageSums:
         return None if row is None else row[0]
 
 
-def _cells_query(source: str, dimension: Dimension | None, only: str) -> str:
+def _cells_query(sources: tuple[str, ...], dimension: Dimension | None, only: str) -> str:
+    """Return the SQL of the sums over stretches of some sources: one statement, because a year of days asks 365 times."""
+    stretches = " UNION ALL ".join(_stretch_query(source, dimension, only) for source in sources)
+    group, by = (dimension, "1, 2") if dimension else ("0", "2")
+    return f"SELECT {group}, variant_id, {_SUMS} FROM ({stretches}) GROUP BY {by}"
+
+
+def _stretch_query(source: str, dimension: Dimension | None, only: str) -> str:
+    group = f"{dimension}, " if dimension else ""
     if source == "calls":
-        group = f"counted_{dimension}" if dimension else "0"
+        group = f"counted_{dimension} AS {dimension}, " if dimension else ""
         counted = only.replace("session_id", "counted_session_id").replace("folder_id", "counted_folder_id")
-        return (
-            f"SELECT {group}, variant_id, {_CALL_SUMS} FROM api_calls "
-            f"WHERE counted_ms >= ? AND counted_ms < ?{counted} GROUP BY 1, 2"
-        )
-    column = source.removesuffix("s")
-    return (
-        f"SELECT {dimension or '0'}, variant_id, {_SUMS} FROM usage_{source} "
-        f"WHERE {column} >= ? AND {column} < ?{only} GROUP BY 1, 2"
-    )
+        columns = _COLUMNS.replace("calls", "1 AS calls")
+        return f"SELECT {group}{columns} FROM api_calls WHERE counted_ms >= ? AND counted_ms < ?{counted}"
+    at = source.removesuffix("s")
+    return f"SELECT {group}{_COLUMNS} FROM usage_{source} WHERE {at} >= ? AND {at} < ?{only}"
 
 
 def _inside(start: int, end: int, step: int) -> tuple[int, int]:

@@ -21,10 +21,10 @@ SYNTHETIC_MODEL = "<synthetic>"
 PROMPT_STEPS = (100_000, 200_000)
 """Prompt sizes (tokens) over which some model costs more: Haiku 5.5 and Sonnet 4 / 4.5, Anthropic's pricing page."""
 
-INCOMPLETE_FROM = (1, 0, 9)
-INCOMPLETE_TO = (2, 1, 59)
-"""Versions between these (both included) wrote a snapshot of `output_tokens` at the end of each block, often 1 to 10:
-the real number cannot be recovered (measured, `transcripts.md` 5.1: up to 1.0.8 and from 2.1.63 it is final)."""
+INCOMPLETE_UNTIL = (2, 1, 59)
+"""Versions up to this one wrote a snapshot of `output_tokens` at the end of each block, often 1 to 10: the real number
+cannot be recovered (`transcripts.md` 5.1: 4 to 7 times too low). Before 1.0.9 a call was one line with its final number;
+those few of mid-2025 are marked with the others: better a warning too many than a number that is trusted."""
 
 MAX_COUNT = 10**12
 """No call uses as many tokens; a larger number is damage and counts as 0, so that sums stay inside 64 bits."""
@@ -191,7 +191,7 @@ def _is_incomplete(version: object) -> bool:
         number = (int(major), int(minor), int(patch.partition("-")[0]))
     except ValueError:
         return False
-    return INCOMPLETE_FROM <= number <= INCOMPLETE_TO
+    return number <= INCOMPLETE_UNTIL
 
 
 def _count(value: object) -> int:

@@ -130,8 +130,8 @@ def _notes(by: Grouping, totals: Amounts, since: str | None) -> Iterator[str]:
         yield f"{totals.unpriced_calls} of {totals.calls} calls have no price: the cost is of the others."
     if totals.incomplete_calls:
         yield (
-            f"Output tokens and cost of {totals.incomplete_calls} calls are too low: Claude Code 1.0.9 to 2.1.59 did "
-            "not record them in full."
+            f"Output tokens and cost of {totals.incomplete_calls} calls are too low: Claude Code up to 2.1.59 did not "
+            "record them in full."
         )
     if by == "week":
         yield WEEK_NOTE
