@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 from engine.core.text import index_columns
@@ -13,6 +17,7 @@ from engine.ingest.prepare import prepare, receive, send, serve
 from engine.ingest.second_process import FROZEN_VERB, SecondProcess, command
 from engine.maintenance.removals import Removals
 from engine.maintenance.screen import Screen
+from tests.helpers.corpus import ROOT
 from tests.helpers.indexing import index
 from tests.helpers.transcripts import TranscriptBuilder
 
@@ -23,6 +28,13 @@ if TYPE_CHECKING:
     from engine.ingest.prepare import Answer
 
 WAIT_S = 5.0
+ENGINE = """
+from engine.ingest.second_process import SecondProcess
+process = SecondProcess()
+assert process.wait(5)
+print(process.pid, flush=True)
+input()
+"""
 KEY = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
 
 
@@ -216,3 +228,17 @@ class TestProcess:
         process = started()
         process.kill()
         assert process.answer() is None
+
+    @pytest.mark.skipif(os.name == "nt", reason="Windows has no kill -9")
+    def test_none_is_left_behind_by_an_engine_that_is_killed(self) -> None:
+        engine = subprocess.Popen(
+            [sys.executable, "-c", ENGINE], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+        )
+        assert engine.stdout is not None
+        child = psutil.Process(int(engine.stdout.readline()))
+
+        engine.kill()
+        engine.communicate()
+
+        psutil.wait_procs([child], timeout=WAIT_S)
+        assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
