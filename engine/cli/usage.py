@@ -17,6 +17,8 @@ from engine.cli.tables import Column, fitted, room_for
 from engine.cli.wording import as_commands
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.table import Table
 
 
@@ -77,7 +79,7 @@ def usage(
             output.show(table_of(reply, by, output))
         else:
             output.say("No usage in that time" if when or date_from or date_to else "No usage", "faint")
-        for line in (reply.get("note"), _more(reply)):
+        for line in (*_own_totals(reply), reply.get("note"), _more(reply)):
             if line:
                 output.say(as_commands(line), "faint")
     if not reply["rows"]:
@@ -87,6 +89,15 @@ def usage(
 def money(cost: float | str) -> str:
     """Return a cost in US dollars; the word for one that is not known."""
     return cost if isinstance(cost, str) else f"${cost:,.2f}" if cost >= 0.995 or cost == 0 else f"${cost:.4f}"
+
+
+def _own_totals(reply: dict[str, Any]) -> Iterator[str]:
+    """Yield what Claude Code itself says sessions cost, where it does."""
+    for row in reply["rows"]:
+        if own := row.get("cost_state"):
+            difference = own.get("difference_usd")
+            beside = "" if difference is None else f" ({'+' if difference >= 0 else '-'}{money(abs(difference))})"
+            yield f"{row['session_id'][:8]}: {money(own['cost_usd'])}{beside}. {own['why']}"
 
 
 def _more(reply: dict[str, Any]) -> str | None:
@@ -103,10 +114,13 @@ def table_of(reply: dict[str, Any], by: Grouping, output: Output) -> Table:
             Column(by.value.capitalize(), gives_way=True, is_path=by is Grouping.PROJECT),
             *(Column(name, right=True) for name, _ in counted),
             Column("Cost", right=True),
+            *([Column("")] if reply["totals"]["incomplete"] else []),
         )
         rows = [[label, *_numbers(row, counted, exact)] for label, row in zip(labels, reply["rows"], strict=True)]
-        totals = _numbers(reply["totals"], counted, exact)
-        rows.append([Text("Total"), *totals])
+        rows.append([Text("Total"), *_numbers(reply["totals"], counted, exact)])
+        if reply["totals"]["incomplete"]:
+            for cells, row in zip(rows, (*reply["rows"], reply["totals"]), strict=True):
+                cells.append(Text("incomplete" if row["incomplete"] else ""))
         for cell in rows[-1]:
             cell.stylize("bold")
         if room_for(columns, rows, output.width)[0] >= enough:

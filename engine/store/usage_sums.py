@@ -120,7 +120,7 @@ class UsageSums:
 
 
 def _cells_query(sources: tuple[str, ...], dimension: Dimension | None, only: str) -> str:
-    """Return the SQL of the sums over stretches of some sources: one statement, because a year of days asks 365 times."""
+    """Return the SQL of the sums over stretches of some sources: one, because a year of days asks 365 times."""
     stretches = " UNION ALL ".join(_stretch_query(source, dimension, only) for source in sources)
     group, by = (dimension, "1, 2") if dimension else ("0", "2")
     return f"SELECT {group}, variant_id, {_SUMS} FROM ({stretches}) GROUP BY {by}"

@@ -23,8 +23,8 @@ PROMPT_STEPS = (100_000, 200_000)
 
 INCOMPLETE_UNTIL = (2, 1, 59)
 """Versions up to this one wrote a snapshot of `output_tokens` at the end of each block, often 1 to 10: the real number
-cannot be recovered (`transcripts.md` 5.1: 4 to 7 times too low). Before 1.0.9 a call was one line with its final number;
-those few of mid-2025 are marked with the others: better a warning too many than a number that is trusted."""
+cannot be recovered (`transcripts.md` 5.1: 4 to 7 times too low). Before 1.0.9 a call was one line with its final
+number; those few are marked with the others: better a warning too many than a number that is trusted."""
 
 MAX_COUNT = 10**12
 """No call uses as many tokens; a larger number is damage and counts as 0, so that sums stay inside 64 bits."""

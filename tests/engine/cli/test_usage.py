@@ -55,6 +55,22 @@ def test_a_row_in_which_some_calls_have_no_price_says_so(backscroll: Callable[..
     assert "$12.50 +?" in run.out
 
 
+def test_rows_with_too_few_output_tokens_say_so(backscroll: Callable[..., Run]) -> None:
+    reply = report(row(day="2026-03-04", incomplete=True), row(day="2026-03-05"))
+    reply["totals"]["incomplete"] = True
+    lines = backscroll("usage", get_usage=reply).out.splitlines()
+
+    assert ["incomplete" in line for line in lines if "2026" in line or "Total" in line] == [True, False, True]
+    assert "incomplete" not in backscroll("usage", get_usage=report(row(day="2026-03-04"))).out
+
+
+def test_claude_codes_own_total_stands_beside_a_session(backscroll: Callable[..., Run]) -> None:
+    own = {"cost_usd": 13.0, "difference_usd": 0.5, "why": "It has calls that no transcript line records."}
+    run = backscroll("usage", "--by", "session", get_usage=report(row(session_id="a" * 36, cost_state=own)))
+
+    assert "aaaaaaaa: $13.00 (+$0.5000). It has calls that no transcript line records." in " ".join(run.err.split())
+
+
 @pytest.mark.parametrize(
     ("by", "fields", "shown"),
     [
