@@ -134,7 +134,7 @@ class DoctorWindow(PlainWindow):
 
     def _waiting(self) -> None:
         self._faces(is_working=False)
-        self.verdict.setText(words.doctor.TITLE.partition(": ")[2].capitalize())
+        self.verdict.setText(words.doctor.TITLE)
         self._say(words.doctor.NO_ENGINE)
         self.again.setEnabled(False)
 
@@ -173,6 +173,8 @@ class DoctorWindow(PlainWindow):
         self._show_verdict(words.doctor.found(wrong) if wrong else well, "" if wrong else "good")
         # Without having mended, the note speaks of an argument that a person does not give here.
         self._say(reply.get("note") or "" if was_mending else "")
+        # Whoever works with the keyboard is where the next step is.
+        (self.fix_all if any(can_be_fixed(each) for each in self.findings) else self.again).setFocus()
 
     def _failed(self, error: Exception, asked: History) -> None:
         self._stop, self._is_mending = None, False

@@ -109,6 +109,7 @@ class PruneWindow(PlainWindow):
         self.archive = QCheckBox(words.prune.ARCHIVE)
         self.only = QCheckBox(words.prune.ONLY)
         self.age.valueChanged.connect(self._changed)
+        self.age.lineEdit().returnPressed.connect(self._go_on)
         self.project.currentIndexChanged.connect(self._changed)
         for each in (self.archive, self.only):
             each.toggled.connect(self._changed)
@@ -131,7 +132,7 @@ class PruneWindow(PlainWindow):
         buttons.addWidget(self.next)
         made = QWidget()
         box = _column(made)
-        box.addWidget(heading(words.prune.TITLE.partition(": ")[2].capitalize(), self._font(1.25)))
+        box.addWidget(heading(words.prune.TITLE, self._font(1.25)))
         box.addWidget(label(words.prune.WHAT, "muted", wrap=True))
         box.addLayout(form)
         box.addWidget(self.included)
@@ -246,6 +247,8 @@ class PruneWindow(PlainWindow):
         )
 
     def _changed(self, _value: object = None) -> None:
+        if self.reply is not None and self._asked == self.wanted:
+            return  # Enter says the number again
         self.age.setSuffix(words.prune.days_suffix(self.age.value()))
         self._say_included()
         self._say(words.prune.COUNTING)
@@ -301,6 +304,11 @@ class PruneWindow(PlainWindow):
             self.project.addItem(shown.one_line(each, 120), each)
         self.project.setCurrentIndex(max(0, self.project.findData(chosen)))
         self.project.blockSignals(False)
+
+    def _go_on(self) -> None:
+        """Enter in the number means the button, where that can be pressed."""
+        if self.next.isEnabled():
+            self._ask()
 
     # Step two: say so once more ------------------------------------------------------------------------------------
 

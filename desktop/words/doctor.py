@@ -6,7 +6,7 @@ from typing import Final
 
 from desktop.words.amounts import number_of
 
-TITLE: Final = "Backscroll: doctor"
+TITLE: Final = "Doctor"
 LOOKING: Final = "Looking at everything…"
 MENDING: Final = "Mending…"
 WELL: Final = "Everything is well"

@@ -6,7 +6,7 @@ from typing import Final
 
 from desktop.words.amounts import number_of
 
-TITLE: Final = "Backscroll: Knowledge"
+TITLE: Final = "Knowledge"
 VIEWS: Final = {"search": "Search", "timeline": "Timeline", "day": "Day"}
 VIEW: Final = "What the list shows"
 HINT: Final = "Words, an id, a title or an alias"

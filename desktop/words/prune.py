@@ -6,7 +6,7 @@ from typing import Final
 
 from desktop.words.amounts import number_of
 
-TITLE: Final = "Backscroll: prune"
+TITLE: Final = "Prune"
 WHAT: Final = (
     "Takes whole sessions out of Backscroll in which nothing was said for a long time. Claude Code's own files are "
     "never touched."

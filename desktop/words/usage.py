@@ -6,7 +6,7 @@ from typing import Final
 
 from desktop.words.amounts import number_of
 
-TITLE: Final = "Backscroll: usage"
+TITLE: Final = "Usage"
 PERIODS: Final = {
     "7d": "Last 7 days",
     "30d": "Last 30 days",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from engine.store.connection import open_writer
 from tests.desktop.e2e.conftest import OTHER_PROGRAM, Desk
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(180
 
 HOTKEY = "ctrl+shift+space"
 INDIGO = "#5b52e6"
+RED, GREEN = "#c02b3c", "#16794a"
+"""What the light scheme says of what is wrong or lost, and of what went well."""
+SCREEN = "1440x860+0+0"
 PANEL = "400x32+1040+868"
 """The right end of the panel, where the tray is."""
 
@@ -141,6 +145,49 @@ def test_claude_code_is_connected_and_disconnected(desk: Desk) -> None:
     desk.until(lambda: desk.focused().startswith("Connect Claude Code"), "the window")
     desk.until(lambda: _pressed(desk, "Tab", "space", lambda: "backscroll" not in servers()), "its end")
     assert json.loads(file.read_text(encoding="utf-8")) == {"theme": "dark"}
+
+
+def test_the_doctor_finds_a_damaged_index_of_words_and_mends_it_with_one_click(desk: Desk) -> None:
+    desk.app("--background")
+    database = desk.home / "b" / "data" / "index.db"
+    connection = open_writer(database)
+    connection.execute("DELETE FROM search WHERE rowid <= 5")
+    connection.close()
+    assert _finding(desk, "words")["severity"] == "error"
+    shown(desk)
+    run_action(desk, "doctor")
+    desk.until(lambda: desk.focused().startswith("Doctor"), "the doctor")
+    desk.until(lambda: desk.has_colour(RED, SCREEN), "what it found")
+    desk.keys("space")  # Fix all…, which has the keyboard
+    desk.keys("space")  # and so has the answer to its question
+    desk.until(lambda: _finding(desk, "words")["severity"] == "ok", "the mended index")
+    assert [*(database.parent / "backups").glob("index-*-fix.db")] != []
+
+
+def test_prune_shows_what_would_go_and_takes_it_out_after_a_second_step(desk: Desk) -> None:
+    desk.app("--background")
+    before = _sessions(desk)
+    assert before > 0
+    shown(desk)
+    run_action(desk, "prune")
+    desk.until(lambda: desk.focused().startswith("Prune"), "the window")
+    desk.keys("ctrl+a", "1")
+    # The second step is the only one that shows anything in red: its button.
+    desk.until(lambda: _pressed(desk, "Return", "Shift_L", lambda: desk.has_colour(RED, SCREEN)), "the second step")
+    assert _sessions(desk) == before
+    desk.keys("Tab", "space")
+    desk.until(lambda: _sessions(desk) < before, "the end of the sessions")
+    desk.until(lambda: desk.has_colour(GREEN, SCREEN), "the result")
+    assert [*(desk.home / "claude" / "projects").rglob("*.jsonl")] != []
+
+
+def _finding(desk: Desk, name: str) -> dict[str, object]:
+    found = json.loads(desk.run("-m", "engine", "doctor", "--json").stdout)["findings"]
+    return next(each for each in found if each["id"] == name)
+
+
+def _sessions(desk: Desk) -> int:
+    return int(json.loads(desk.run("-m", "engine", "status", "--json").stdout)["sessions"])
 
 
 def _pressed(desk: Desk, first: str, second: str, ready: object) -> bool:

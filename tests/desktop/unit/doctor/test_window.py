@@ -122,6 +122,13 @@ def test_mending_asks_once_and_says_everything_it_will_do(
     assert looked.verdict.text() == words.doctor.found(1)
 
 
+def test_the_keyboard_is_where_the_next_step_is(looked: DoctorWindow, qtbot: QtBot) -> None:
+    QTest.keyClick(looked.fix_all, Qt.Key.Key_Space)
+    QTest.keyClick(looked.fix_now, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: any(each.fixed for each in looked.findings))
+    assert looked.focusWidget() is looked.again
+
+
 def test_the_question_can_be_declined(looked: DoctorWindow, fake: FakeHistory) -> None:
     QTest.mouseClick(looked.fix_all, Qt.MouseButton.LeftButton)
     QTest.mouseClick(looked.keep, Qt.MouseButton.LeftButton)

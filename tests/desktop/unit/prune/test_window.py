@@ -71,6 +71,15 @@ def test_sessions_that_exist_nowhere_else_are_named_in_a_warning(counted: PruneW
     assert words.prune.and_more(9 - TITLES) in counted.warning.titles.text()
 
 
+def test_enter_in_the_number_goes_on_once_it_is_counted(counted: PruneWindow, qtbot: QtBot) -> None:
+    counted.age.setValue(30)
+    QTest.keyClick(counted.age, Qt.Key.Key_Return)
+    assert counted.pages.currentIndex() == CHOOSE
+    qtbot.waitUntil(counted.next.isEnabled)
+    QTest.keyClick(counted.age, Qt.Key.Key_Return)
+    assert counted.pages.currentIndex() == SURE
+
+
 def test_a_changed_choice_takes_the_old_numbers_away_at_once(
     counted: PruneWindow, fake: FakeHistory, qtbot: QtBot
 ) -> None:
