@@ -331,11 +331,9 @@ class Relay:
             self._looked.set()
             while True:
                 self._from_engine(channel.receive(MAX_FRAME_BYTES))
-        except EOFError:
+        except (EOFError, OSError) as error:
             if not self._ended.is_set():  # then it was us
-                _note("the engine has closed")
-        except OSError as error:
-            _note(f"the engine is gone: {error}")
+                _note("the engine has closed" if isinstance(error, EOFError) else f"the engine is gone: {error}")
         with self._changed:
             self._channel = self._leaving = None
             asked, self._asked = self._asked, {}
