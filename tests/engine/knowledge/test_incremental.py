@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import shutil
+import sys
 import tempfile
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.core.clock import FixedClock
+from engine.knowledge import scan
 from engine.knowledge.frontmatter import new_record
 from engine.knowledge.queries import GrepQuery
+from engine.knowledge.scan import ScanLimits, VaultWalker
 from engine.knowledge.scope_index import ScopeIndex
 from engine.knowledge.validation import Guard
 from engine.knowledge.vault import VaultReader
 from tests.engine.knowledge.fixture_f import NOW, RECORDED, Store, ids, sha256
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from engine.knowledge.scan import StatKey
     from engine.knowledge.snapshot import Snapshot
     from engine.knowledge.yamltext import YamlValue
 
@@ -128,12 +138,12 @@ def test_a_carried_over_snapshot_equals_a_fresh_one(rounds: list[list[Any]]) -> 
                     retain(vault, which)
                 else:
                     guards = {**guards, which: Guard(which, 2, "withdrawn")}
-            scan = reader.scan()
+            found = reader.scan()
             fresh = VaultReader(vault, clock)
             # The second scope skips every other round, so that it also meets changes it did not see one by one.
             for scope in ("default", "other") if number % 2 == 0 else ("default",):
                 expected = ScopeIndex(scope, fresh.evidence).snapshot(fresh.scan(), guards)
-                assert facts(indexes[scope].snapshot(scan, guards)) == facts(expected)
+                assert facts(indexes[scope].snapshot(found, guards)) == facts(expected)
 
 
 def test_only_changed_files_are_opened(f: Store) -> None:
@@ -175,3 +185,98 @@ def test_opening_and_closing_leaves_no_descriptor(f: Store) -> None:
         f.grep("atlas")
         f.service.close()
     assert len(list(folder.iterdir())) == before
+
+
+SMALL = ScanLimits(record_bytes=64)
+CHANGE = st.tuples(
+    st.sampled_from(["write", "touch", "delete", "rename", "link", "folder", "pipe", "grow", "folder away"]),
+    st.integers(0, 3),
+    st.integers(0, 5),
+)
+
+
+def alter(vault: Path, what: str, folder: int, which: int) -> None:
+    """Do to a vault what editors, sync programs and people do."""
+    path = vault / f"folder {folder}" / f"note {which}.md"
+    if what == "folder away":
+        shutil.rmtree(path.parent, ignore_errors=True)
+        return
+    path.parent.mkdir(exist_ok=True)
+    if what == "touch":
+        if path.is_file():
+            os.utime(path, ns=(1, which))
+        return
+    if what == "rename" and path.exists():
+        path.rename(path.with_name(f"note {(which + 1) % 6}.md"))
+        return
+    if path.is_dir():
+        path.rmdir()
+    if what in ("write", "grow") and not path.is_symlink() and not path.is_fifo():
+        path.write_bytes(b"x" * (which + 1 if what == "write" else SMALL.record_bytes + which))
+        return
+    path.unlink(missing_ok=True)
+    if what == "link":
+        path.symlink_to(vault / "elsewhere.md")
+    elif what == "folder":
+        path.mkdir()
+    elif what == "pipe":
+        os.mkfifo(path)
+
+
+def listing(folder: Path) -> set[tuple[str, bool, bool]]:
+    if not folder.exists():
+        return set()
+    return {(entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False)) for entry in os.scandir(folder)}
+
+
+def alter_with_new_times(vault: Path, change: tuple[str, int, int], ticks: Iterator[int]) -> None:
+    """Alter, and give what changed times of its own: the clock of a file system may stand still meanwhile."""
+    what, number, which = change
+    folder = vault / f"folder {number}"
+    before = listing(folder)
+    alter(vault, what, number, which)
+    path = folder / f"note {which}.md"
+    if what in ("write", "grow", "touch") and path.is_file() and not path.is_symlink():
+        os.utime(path, ns=(1, next(ticks)))
+    if listing(folder) != before:
+        for changed in (folder, vault):
+            if changed.exists():
+                os.utime(changed, ns=(1, next(ticks)))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes")
+@given(st.lists(st.lists(CHANGE, max_size=4), min_size=1, max_size=6))
+@settings(max_examples=150)
+def test_a_walk_that_looks_only_at_what_differs_finds_what_a_whole_one_finds(rounds: list[list[Any]]) -> None:
+    ticks = itertools.count(10**18)
+    # Young folders are listed anew; here none is young.
+    with tempfile.TemporaryDirectory() as name, mock.patch.object(scan, "RACY_NS", -(10**18)):
+        vault = Path(name)
+        walker = VaultWalker(vault, SMALL)
+        files: dict[str, StatKey] = {}
+        for changes in rounds:
+            for change in changes:
+                alter_with_new_times(vault, change, ticks)
+            walk = walker.walk()
+            for path in walk.removed:
+                del files[path]
+            files.update(walk.changed)
+            whole = VaultWalker(vault, SMALL).walk()
+            assert files == whole.changed
+            assert set(walk.issues) == set(whole.issues)
+
+
+def test_changes_in_a_large_folder_are_found_wherever_they_stand(tmp_path: Path) -> None:
+    paths = [tmp_path / f"note {number:04}.md" for number in range(1_203)]
+    for path in paths:
+        path.write_bytes(b"x")
+    with mock.patch.object(scan, "RACY_NS", -(10**18)):
+        walker = VaultWalker(tmp_path, ScanLimits())
+        assert len(walker.walk().changed) == len(paths)
+        for changed in ([paths[0]], [paths[499], paths[500]], [paths[1_202], paths[3]], []):
+            for path in changed:
+                path.write_bytes(b"longer")
+            assert set(walker.walk().changed) == {path.name for path in changed}
+            for path in changed:
+                path.write_bytes(b"")
+            assert set(walker.walk().changed) == {path.name for path in changed}
