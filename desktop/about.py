@@ -39,7 +39,9 @@ class AboutWindow(PlainWindow):
         parts = label("\n".join(f"• {part}" for part in words.about.PARTS), "muted")
         new = label(words.about.NEW, "muted", wrap=True)
         for each in (parts, new):
-            each.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            each.setTextInteractionFlags(
+                Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+            )
         row = QHBoxLayout()
         row.addWidget(button(words.about.COPY_VERSION, self.copy_version))
         row.addStretch(1)

@@ -163,6 +163,7 @@ class App(QObject):
         )
         window.wanted.connect(self.perform)
         window.closed.connect(self.quit)
+        window.appeared.connect(self.host.warm)
         return window
 
     def _join(self) -> None:

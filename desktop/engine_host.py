@@ -99,6 +99,12 @@ class EngineHost(QObject):
         if self.engine is not None:
             self.engine.pause()
 
+    def warm(self) -> None:
+        """Let the model for questions by meaning be loaded: one is likely soon. Returns at once."""
+        engine = self.engine
+        if engine is not None:
+            self._tasks.run(lambda _: engine.warm(), _nothing)
+
     def resume(self) -> None:
         """Go on indexing."""
         if self.engine is not None:
@@ -185,6 +191,10 @@ class EngineHost(QObject):
         if not isinstance(error, EngineError):
             logger.error("The engine did not start", exc_info=error)
         self.failed.emit(error)
+
+
+def _nothing(_result: object) -> None:
+    """Wait for no answer."""
 
 
 def make_engine(paths: Paths, settings: Settings) -> Engine:

@@ -41,6 +41,7 @@ ACTIONS: Final = (
     Action("raw", words.actions.RAW, ("Ctrl+O",)),
     Action("copy_id", words.actions.COPY_ID, ("Ctrl+Shift+I",)),
     Action("preview", words.actions.PREVIEW, ("Ctrl+Shift+P",), "list"),
+    Action("only_project", words.actions.ONLY_PROJECT, (), "list"),
     Action("hybrid", words.actions.HYBRID, ("Alt+1",), "list"),
     Action("keyword", words.actions.KEYWORD, ("Alt+2",), "list"),
     Action("semantic", words.actions.SEMANTIC, ("Alt+3",), "list"),

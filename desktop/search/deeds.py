@@ -14,6 +14,7 @@ from desktop import words
 from desktop.errors import log_bug, trouble_of
 from desktop.search.actions import ACTIONS
 from desktop.search.citing import hit_text, message_citation, row_citation
+from desktop.search.query import Chip
 from desktop.search.rows import Heading, HitRow, RecordItem, SessionItem
 from engine.core.errors import NotFound
 
@@ -70,6 +71,7 @@ class Deeds:
             "raw": self._raw,
             "copy_id": self._copy_id,
             "preview": self._preview,
+            "only_project": self._only_project,
             "hybrid": lambda: self._mode("hybrid"),
             "keyword": lambda: self._mode("keyword"),
             "semantic": lambda: self._mode("semantic"),
@@ -270,6 +272,16 @@ class Deeds:
 
     def _preview(self) -> bool:
         self._window.toggle_preview()
+        return True
+
+    def _only_project(self) -> bool:
+        row = self._window.row
+        project = row.hit.project if isinstance(row, HitRow) else None
+        if isinstance(row, SessionItem):
+            project = row.session.project
+        name = shown.project_name(project)
+        if name:
+            self._window.bar.add(Chip("project", name))
         return True
 
     def _mode(self, mode: Mode) -> bool:

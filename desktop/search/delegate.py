@@ -5,10 +5,22 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QFont,
     QFontMetrics,
+    QMouseEvent,
     QPainter,
     QTextCharFormat,
     QTextLayout,
@@ -73,12 +85,15 @@ class Fonts:
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Draws rows.
+    """Draws rows, and notices a click on a project.
 
     Args:
         theme: Colours and fonts.
         now: For "12 min ago".
     """
+
+    project_clicked = Signal(str)
+    """The project's name: only its hits are wanted."""
 
     def __init__(self, theme: Theme, now: Callable[[], float]) -> None:
         super().__init__()
@@ -234,23 +249,22 @@ class RowDelegate(QStyledItemDelegate):
 
     def _time(self, painter: QPainter, timestamp: str | None, box: QRect) -> int:
         fonts = self.fonts
-        text = shown.relative(timestamp, datetime.fromtimestamp(self._now(), UTC))
+        text = self._ago(timestamp)
         width = fonts.in_tiny.horizontalAdvance(text)
         painter.setFont(fonts.tiny)
         painter.setPen(colour(self._theme.colours.faint))
         painter.drawText(QPointF(box.right() + 1 - width, box.top() + fonts.in_title.ascent()), text)
         return width
 
+    def _ago(self, timestamp: str | None) -> str:
+        return shown.relative(timestamp, datetime.fromtimestamp(self._now(), UTC))
+
     def _project(self, painter: QPainter, hit: Hit, box: QRect, *, is_selected: bool) -> int:
         """Draw the project in a chip at the right of a box and return its width."""
         colours, fonts = self._theme.colours, self.fonts
-        metrics = fonts.in_chip
-        text = metrics.elidedText(shown.project_name(hit.project), Qt.TextElideMode.ElideMiddle, box.width() // 3)
+        text, chip = self._chip(hit, box)
         if not text:
             return 0
-        width = metrics.horizontalAdvance(text) + 12
-        height = metrics.height() + 2
-        chip = QRectF(box.right() - width, box.top() + (fonts.line - height) / 2, width, height)
         painter.setPen(Qt.PenStyle.NoPen)
         # On the selected row a chip of its own colour could not be seen.
         painter.setBrush(colour(colours.window if is_selected else colours.chip, 0.7 if is_selected else 1))
@@ -258,7 +272,42 @@ class RowDelegate(QStyledItemDelegate):
         painter.setFont(fonts.chip)
         painter.setPen(colour(colours.on_chip))
         painter.drawText(chip, Qt.AlignmentFlag.AlignCenter, text)
-        return width
+        return round(chip.width())
+
+    def _chip(self, hit: Hit, box: QRect) -> tuple[str, QRectF]:
+        """Return what a project's chip says, and where it is; nothing for a hit of no project."""
+        metrics = self.fonts.in_chip
+        text = metrics.elidedText(shown.project_name(hit.project), Qt.TextElideMode.ElideMiddle, box.width() // 3)
+        width, height = metrics.horizontalAdvance(text) + 12, metrics.height() + 2
+        return text, QRectF(box.right() - width, box.top() + (self.fonts.line - height) / 2, width, height)
+
+    def chip_at(self, rect: QRect, row: HitRow) -> QRectF:
+        """Return where the chip of a row lies; an empty place where there is none."""
+        box = rect.adjusted(SIDE + PAD + ICON + ICON_GAP, EDGE, -SIDE - PAD, -EDGE)
+        used = self.fonts.in_tiny.horizontalAdvance(self._ago(row.hit.timestamp)) + 8
+        text, chip = self._chip(row.hit, box.adjusted(0, 0, -used, 0))
+        return chip if text and not row.inner else QRectF()
+
+    def editorEvent(
+        self,
+        event: QEvent,
+        model: QAbstractItemModel,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> bool:
+        """Take a click on a project's chip as the wish to see only that project."""
+        row: Row = index.data(ROW_ROLE)
+        if (
+            isinstance(event, QMouseEvent)
+            and event.type() == QEvent.Type.MouseButtonRelease
+            and event.button() == Qt.MouseButton.LeftButton
+            and isinstance(row, HitRow)
+        ):
+            rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType] - the stub lacks the fields of style options
+            if self.chip_at(rect, row).contains(event.position()):  # pyright: ignore[reportUnknownArgumentType] - as above
+                self.project_clicked.emit(shown.project_name(row.hit.project))
+                return True
+        return super().editorEvent(event, model, option, index)
 
     def _snippet(self, painter: QPainter, hit: Hit, box: QRect, lines: int) -> None:
         colours = self._theme.colours

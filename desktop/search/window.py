@@ -79,7 +79,8 @@ class SearchWindow(FloatingWindow):
         self._is_fresh = True
         self.bar = SearchBar(theme)
         self.model = RowsModel()
-        self.list = _list_view(self.model, RowDelegate(theme, now))
+        self.delegate = RowDelegate(theme, now)
+        self.list = _list_view(self.model, self.delegate)
         self.preview = Preview(theme, tasks)
         self.footer = Footer(theme)
         self.session = SessionView(theme, tasks)
@@ -125,6 +126,7 @@ class SearchWindow(FloatingWindow):
         self.model.more_wanted.connect(controller.more)
         self.list.selectionModel().selectionChanged.connect(self._selected)
         self.list.clicked.connect(self._clicked)
+        self.delegate.project_clicked.connect(self._only_project)
         self.list.doubleClicked.connect(self._double_clicked)
         self.empty.wanted.connect(self._empty_wants)
         self.footer.mode_chosen.connect(self.deeds.run)
@@ -247,6 +249,9 @@ class SearchWindow(FloatingWindow):
 
     def _clicked(self, _index: object) -> None:
         self.bar.field.setFocus()
+
+    def _only_project(self, name: str) -> None:
+        self.bar.add(typed.Chip("project", name))
 
     def _double_clicked(self, _index: object) -> None:
         self.deeds.run("open")

@@ -219,6 +219,8 @@ def details(status: Status, now: float) -> str:
         parts.append(words.status.last_change(shown.relative(ingest.last_at, zone)))
     if embedding.backlog and embedding.state != "off":
         parts.append(words.status.embedding_left(shown.count(embedding.backlog)))
+        if embedding.rate:
+            parts.append(words.status.per_second(shown.count(round(embedding.rate))))
         if embedding.eta_s is not None:
             parts.append(words.shared.time_left(shown.duration(embedding.eta_s)))
     if embedding.reason:

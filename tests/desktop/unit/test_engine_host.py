@@ -45,6 +45,9 @@ class FakeEngine:
     def stop(self) -> None:
         self.life.append("stopped")
 
+    def warm(self) -> None:
+        self.life.append("warm")
+
 
 class Shop:
     """Makes engines and remembers them."""
@@ -103,6 +106,14 @@ def test_the_engine_starts_off_the_main_thread_and_its_events_are_heard(
     host._bridge.chunks_added.connect(chunks.append)
     shop.made[0].events.publish(ChunksAdded(2))
     qtbot.waitUntil(lambda: chunks == [2])
+
+
+def test_the_model_is_loaded_when_a_question_is_likely(host: EngineHost, shop: Shop, qtbot: QtBot) -> None:
+    host.warm()  # there is no engine yet
+    host.start()
+    qtbot.waitUntil(lambda: host.engine is not None)
+    host.warm()
+    qtbot.waitUntil(lambda: shop.made[0].life == ["started", "warm"])
 
 
 def test_an_engine_that_cannot_start_is_said_why(host: EngineHost, shop: Shop, qtbot: QtBot) -> None:
