@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.control import Work, no_progress
 from engine.checkup import vault_problems
+from engine.core.errors import NotFound
 from engine.core.models.asking import Caller
 from engine.maintenance.prune import PruneRequest
 from engine.recall.sessions import NO_SUCH_PROJECT
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from engine.core.models.keeping import BackupReply, DoctorReply, ForgetReply, PruneReply, RestoreReply
     from engine.knowledge.service import KnowledgeService
     from engine.safekeeping import Safekeeping
-    from engine.store.connection import ReaderPool
+    from engine.store.connection import Connection, ReaderPool
 
 _NO_CALLER = Caller()
 
@@ -116,8 +117,7 @@ class Keeping:
             EngineError: The id fits no session or several, or there is no engine to write with.
         """
         with self._readers.connection() as connection:
-            number = scope.session_number(connection, session_id)
-            found = reading.sessions_by_id(connection, [number])[number].session_id
+            number, found = self._session_of(connection, session_id)
         return self._keeper.forget(number, found)
 
     def restore(self, session_id: str, to: Path) -> RestoreReply:
@@ -127,9 +127,19 @@ class Keeping:
             EngineError: The id fits no session or several, nothing is left of it, or the folder cannot be written.
         """
         with self._readers.connection() as connection:
-            number = scope.session_number(connection, session_id)
-            found = reading.sessions_by_id(connection, [number])[number].session_id
+            number, found = self._session_of(connection, session_id)
             return self._keeper.restore(connection, number, found, to)
+
+    def _session_of(self, connection: Connection, session_id: str) -> tuple[int | None, str]:
+        """Return number and id of a session; no number for one that was pruned from the index and only archived."""
+        try:
+            number = scope.session_number(connection, session_id)
+        except NotFound:
+            stored = self._keeper.stored_session(session_id)
+            if stored is None:
+                raise
+            return None, stored
+        return number, reading.sessions_by_id(connection, [number])[number].session_id
 
     def _vault_problems(self) -> tuple[str, ...]:
         return vault_problems(self._knowledge.check())

@@ -31,3 +31,5 @@ def restore(
     for each in reply["files"]:
         output.show(Text(f"{words.size(each['bytes'])}  {one_line(each['file'])}  (from the {each['source']})"))
     output.say(f"{words.count(len(reply['files']), 'file')} in {to}.")
+    if reply.get("note"):
+        output.say(reply["note"], "warning")

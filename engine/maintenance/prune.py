@@ -83,13 +83,15 @@ def draw(connection: Connection, request: PruneRequest, clock: Clock) -> PrunePl
     """Return what would go, and change nothing."""
     before_ms = int(clock.now() * 1000) - request.older_than_days * DAY_MS
     found = pruning.sessions_before(connection, before_ms, request.folders)
+    if request.archive:
+        found += pruning.archived_before(connection, before_ms, request.folders)
     # Without its transcript a session is left in the archive only, if it is there and stays there.
     only = tuple(each for each in found if not each.is_on_disk and (request.archive or not each.is_archived))
     going = found if request.include_only_copies else tuple(each for each in found if each not in only)
     return PrunePlan(
         going,
         only,
-        pruning.sums_of(connection, [each.session for each in going]),
+        pruning.sums_of(connection, going),
         UsageTables(connection).count_before(before_ms, request.folders),
         before_ms,
     )
@@ -101,7 +103,8 @@ def told(plan: PrunePlan, request: PruneRequest, *, disk: DiskUse, zone: ZoneInf
         return _reply(plan, request, 0, zone, dry_run=True)
     index = plan.sums.database_bytes - plan.sums.given_back
     after = index * 2 if disk.backups else index
-    freed = max(0, disk.total - after) + (plan.sums.archive_bytes if request.archive else 0)
+    freed = max(0, disk.total - after) if plan.sums.chunks else 0
+    freed += plan.sums.archive_bytes if request.archive else 0
     return _reply(plan, request, freed, zone, dry_run=True)
 
 
@@ -195,11 +198,13 @@ class Pruner:
         reply = _reply(plan, request, freed, self.zone, dry_run=False)
         return reply if note is None else replace(reply, note=f"{note} {reply.note or ''}".strip())
 
-    def forget(self, session: int, session_id: str, places: Collection[tuple[str, str, str, bool]]) -> ForgetReply:
+    def forget(
+        self, session: int | None, session_id: str, places: Collection[tuple[str, str, str, bool]]
+    ) -> ForgetReply:
         """Take one session out everywhere, for ever.
 
         Args:
-            session: Its number.
+            session: Its number; None for one that only the archive knows.
             session_id: Its id.
             places: Root, label, path and whether it is gone, of each of its transcripts.
 
@@ -213,8 +218,9 @@ class Pruner:
         self.archive.remove_sessions([session_id], files, forget=True)
 
         def take_out(connection: Connection) -> None:
-            self.forget_calls(connection, [session])
-            pruning.delete_sessions(connection, [session], forget=True)
+            if session is not None:
+                self.forget_calls(connection, [session])
+                pruning.delete_sessions(connection, [session], forget=True)
 
         self.writer.write(take_out)
         copies, done = clear(self.writer, self.backups, lambda _what: None)

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.core.repository import encode_cwd
 from engine.store.chunks import delete_chunks
 from engine.store.redactions import shown
 from engine.store.rows import number, row, rows
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     import apsw
+
+
+NOT_INDEXED = 0
+"""Instead of the number of a session that is only in the archive any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,40 @@ def sessions_before(
     )
 
 
+def archived_before(
+    connection: apsw.Connection, before_ms: int, folders: Collection[int] | None
+) -> tuple[PruneCandidate, ...]:
+    """Return the sessions that were pruned from the index before and are still in the archive, nothing said since.
+
+    Of some working directories: those whose project folder has their name, as Claude Code writes it.
+    """
+    cwds = None
+    if folders is not None:
+        listed = ", ".join(map(str, folders)) or "NULL"
+        cwds = {encode_cwd(each[0]) for each in rows(connection, f"SELECT cwd FROM folders WHERE id IN ({listed})")}
+    found: dict[str, PruneCandidate] = {}
+    for path, last_ms, on_disk in rows(connection, _STORED_ONLY, (before_ms,)):
+        folder, _, name = path.partition("/")
+        if cwds is None or folder in cwds:
+            session_id = name.removesuffix(".jsonl")
+            known = found.get(session_id)
+            is_on_disk = bool(on_disk) or (known is not None and known.is_on_disk)
+            found[session_id] = PruneCandidate(NOT_INDEXED, session_id, last_ms, is_on_disk, True, None)
+    return tuple(found.values())
+
+
+_STORED_ONLY = """SELECT a.path, coalesce(s.last_ms, a.mtime_ns / 1000000), f.path IS NOT NULL
+    FROM archived a JOIN roots r ON r.label = a.label
+    LEFT JOIN files f ON f.root_id = r.id AND f.path = a.path AND f.gone_ms IS NULL
+    LEFT JOIN sessions s ON s.session_id = substr(a.path, instr(a.path, '/') + 1, 36)
+    WHERE a.state = 0 AND a.path LIKE '%.jsonl' AND length(a.path) = instr(a.path, '/') + 42
+      AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)
+      AND NOT EXISTS (SELECT 1 FROM files o JOIN messages m ON m.file_id = o.id
+                      WHERE o.root_id = r.id AND o.path = a.path)
+      AND coalesce(s.last_ms, a.mtime_ns / 1000000) < ?
+    ORDER BY a.path, a.generation"""
+"""Transcripts `<project folder>/<36 characters>.jsonl` of which the index has nothing."""
+
 TEXT_SHARE = 0.8
 """Of an index without vectors: texts and their words (84 MB of transcripts: 15.2 of 19.5 MB); rows are the rest."""
 
@@ -82,9 +121,9 @@ COMES_BACK = 0.9
 second session; writing all anew would give back 5 % of a large index more and hold everybody up meanwhile)."""
 
 
-def sums_of(connection: apsw.Connection, sessions: Collection[int]) -> SessionSums:
+def sums_of(connection: apsw.Connection, sessions: Collection[PruneCandidate]) -> SessionSums:
     """Return what sessions take in the index and in the archive."""
-    listed = json.dumps(list(sessions))
+    listed = json.dumps([each.session for each in sessions])
     chunks, text = row(
         connection,
         """SELECT count(*), coalesce(sum(length(x.text)), 0) FROM chunks c JOIN texts x ON x.id = c.id
@@ -110,31 +149,31 @@ def sums_of(connection: apsw.Connection, sessions: Collection[int]) -> SessionSu
     goes = rest * share + of_vectors * _share(vectors, all_vectors)
     part = COMES_BACK_OF_SMALL if size - goes <= WRITTEN_ANEW_BYTES else COMES_BACK
     given_back = free + int(part * goes) if chunks else 0
-    return SessionSums(chunks, vectors, _archive_bytes(connection, listed), size, given_back)
+    return SessionSums(chunks, vectors, _archive_bytes(connection, sessions), size, given_back)
 
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-def _archive_bytes(connection: apsw.Connection, sessions: str) -> int:
-    """Return what is stored of sessions (a JSON list): transcripts, and what lies in the folders beside them."""
-    stored: dict[tuple[str, str], int] = {}
-    for label, path, size in rows(connection, "SELECT label, path, stored FROM archived WHERE state = 0"):
-        place = (label, _session_place(path))
-        stored[place] = stored.get(place, 0) + size
-    of_sessions = rows(
+def _archive_bytes(connection: apsw.Connection, sessions: Collection[PruneCandidate]) -> int:
+    """Return what is stored of sessions: transcripts, and what lies in the folders beside them."""
+    files = rows(
         connection,
-        """SELECT r.label, f.path FROM files f JOIN roots r ON r.id = f.root_id
-           WHERE f.session_id IN (SELECT value FROM json_each(?))""",
-        (sessions,),
+        "SELECT path FROM files WHERE session_id IN (SELECT value FROM json_each(?))",
+        (json.dumps([each.session for each in sessions]),),
     )
-    return sum(stored.get(place, 0) for place in {(each[0], _session_place(each[1])) for each in of_sessions})
+    names = {each.session_id for each in sessions} | {_session_name(each[0]) for each in files}
+    return sum(
+        size
+        for path, size in rows(connection, "SELECT path, stored FROM archived WHERE state = 0")
+        if _session_name(path) in names
+    )
 
 
-def _session_place(path: str) -> str:
-    """Return what all files of a session have in common: project folder and session."""
-    return "/".join(path.removesuffix(".jsonl").split("/")[:2])
+def _session_name(path: str) -> str:
+    """Return what all files of a session have in common: the name of its transcript, or of the folder beside it."""
+    return path.split("/")[1].removesuffix(".jsonl") if "/" in path else path
 
 
 def archived_of(connection: apsw.Connection, session: int) -> tuple[tuple[str, str], ...]:
@@ -168,7 +207,7 @@ def unchanged(connection: apsw.Connection, sessions: Iterable[PruneCandidate]) -
     return [each.session for each in sessions if last.get(each.session) == each.last_ms]
 
 
-def delete_sessions(connection: apsw.Connection, sessions: Iterable[int], *, forget: bool) -> None:
+def delete_sessions(connection: apsw.Connection, sessions: Collection[int], *, forget: bool) -> None:
     """Take sessions out: messages, words, vectors, titles. What other sessions hold as well becomes theirs.
 
     Args:
@@ -176,6 +215,8 @@ def delete_sessions(connection: apsw.Connection, sessions: Iterable[int], *, for
         sessions: Numbers of sessions.
         forget: Also their ids and files, for ever.
     """
+    if not sessions:
+        return
     connection.execute("PRAGMA secure_delete = ON")
     note_traces(connection)
     for session in sessions:
@@ -236,10 +277,13 @@ def _forget_names(connection: apsw.Connection, session: int, folders: Collection
         f"DELETE FROM folders WHERE id = ? AND NOT ({_FOLDER_IS_USED})", [(each,) for each in folders]
     )
     connection.execute("DELETE FROM projects WHERE id NOT IN (SELECT project_id FROM folders)")
-    files = "SELECT id FROM files WHERE session_id = ?"
+    # The files of a session that was pruned before are nobody's: they are known by their names.
+    name = "(SELECT session_id FROM sessions WHERE id = ?1)"
+    own = f"""(session_id = ?1 OR instr(path, '/' || {name} || '.jsonl') > 0 OR instr(path, '/' || {name} || '/') > 0)
+        AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.file_id = files.id)"""
     for table in ("problems", "kept_types", "redactions"):
-        connection.execute(f"DELETE FROM {table} WHERE file_id IN ({files})", (session,))
-    connection.execute("DELETE FROM files WHERE session_id = ?", (session,))
+        connection.execute(f"DELETE FROM {table} WHERE file_id IN (SELECT id FROM files WHERE {own})", (session,))
+    connection.execute(f"DELETE FROM files WHERE {own}", (session,))
     connection.execute(
         "UPDATE sessions SET session_id = 'forgotten-' || id, started_ms = NULL, last_ms = NULL WHERE id = ?",
         (session,),

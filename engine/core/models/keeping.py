@@ -86,6 +86,8 @@ class RestoredFile:
     file: str
     bytes: int
     source: Literal["transcript", "archive"]
+    damaged: Literal[True] | None = None
+    """The archive's file is damaged: what stands behind the damage is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

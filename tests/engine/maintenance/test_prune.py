@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import os
 import threading
+from datetime import timedelta
 
 import pytest
 
 from engine.core.errors import Cancelled, EngineNotRunning
 from engine.core.models.asking import SearchRequest
 from engine.service import open_reader
-from tests.engine.maintenance.conftest import SETTINGS, History, found, session_id
+from tests.engine.maintenance.conftest import NOW, SETTINGS, History, found, session_id
 from tests.helpers.transcripts import TranscriptBuilder
 
 PRUNE = {"older_than_days": 90}
@@ -104,6 +106,46 @@ def test_the_archive_is_pruned_only_when_asked(history: History) -> None:
         assert not archived.with_name(f"{session_id(2)}.jsonl.zst").exists()
         engine.run_once()
         assert not archived.with_name(f"{session_id(2)}.jsonl.zst").exists()
+
+
+@pytest.mark.parametrize("rebuilt", [False, True])
+@pytest.mark.parametrize("gone", [False, True])
+def test_the_archive_can_be_pruned_after_the_index(history: History, *, gone: bool, rebuilt: bool) -> None:
+    history.session(1, "quince", days_ago=200, cwd="/home/dev/shop")
+    history.session(2, "medlar", days_ago=200, cwd="/home/dev/blog")
+    history.session(3, "sorb", days_ago=10, cwd="/home/dev/shop")
+    said = (NOW - timedelta(days=200)).timestamp()
+    for number in (1, 2):
+        os.utime(history.files[number], (said, said))
+    archive = {**APPLY, "archive": True}
+    with history.engine() as engine:
+        assert engine.api.call("prune", APPLY)["sessions"] == 2
+        if gone:
+            for file in history.files.values():
+                file.unlink()
+            engine.run_once()
+    if rebuilt:
+        history.paths.database.unlink()
+    with history.engine() as engine:
+        plan = engine.api.call("prune", {**PRUNE, "archive": True})
+        assert (plan["sessions"], len(plan["only_copies"])) == ((0, 2) if gone else (2, 0))
+        if gone:
+            archive["include_only_copies"] = True
+        if not rebuilt:
+            # A new index has no name of a folder in which nothing is left.
+            assert engine.api.call("prune", {**archive, "project": "blog"})["sessions"] == 1
+            assert stored(history) == {session_id(1), session_id(3)}
+        done = engine.api.call("prune", archive)
+
+        assert done["bytes_freed"] == done["archive_bytes"] > 0
+        assert stored(history) == {session_id(3)}
+        engine.run_once()
+        assert stored(history) == {session_id(3)}
+
+
+def stored(history: History) -> set[str]:
+    """Return the sessions in the archive."""
+    return {file.name.partition(".")[0] for file in history.paths.archive.rglob("*.zst")}
 
 
 def test_an_only_copy_needs_a_second_word(history: History) -> None:

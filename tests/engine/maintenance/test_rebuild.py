@@ -1,17 +1,18 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from engine.core.errors import NotFound, StorageFailure
+from engine.service import Engine
+from engine.transcripts.discovery import Root
 from tests.engine.maintenance.conftest import History, found, session_id
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from engine.service import Engine
 
 SPILLED = (
     "<persisted-output>\nOutput too large. Full output saved to: /x/{0}/tool-results/toolu_big.txt\n\nPreview:\nrow"
@@ -120,6 +121,69 @@ def test_restore_gives_every_byte_back(history: History, tmp_path: Path, *, gone
         if file.is_file()
     }
     assert back == {path: hashlib.sha256(data).hexdigest() for path, data in files.items()}
+
+
+@pytest.mark.parametrize("rebuilt", [False, True])
+def test_a_session_that_was_pruned_from_the_index_is_restored_and_forgotten(
+    history: History, tmp_path: Path, *, rebuilt: bool
+) -> None:
+    files = write_history(history)
+    with history.engine() as engine:
+        remove_all(history)
+        engine.run_once()
+        history.clock.advance(400 * 86_400)
+        assert engine.api.call("prune", {"older_than_days": 90, "dry_run": False})["sessions"]
+    if rebuilt:
+        history.paths.database.unlink()
+    with history.engine() as engine:
+        for number in (1, 2, 3):
+            engine.api.keeping.restore(session_id(number), tmp_path / "back")
+        back = {
+            file.relative_to(tmp_path / "back").as_posix(): file.read_bytes()
+            for file in (tmp_path / "back").rglob("*")
+            if file.is_file()
+        }
+        assert back == files
+
+        engine.api.call("forget", {"session_id": session_id(1)})
+        assert [file for file in history.paths.archive.rglob("*") if session_id(1) in str(file)] == []
+        assert [path for (path,) in history.sql("SELECT path FROM files") if session_id(1) in path] == []
+        with pytest.raises(NotFound):
+            engine.api.keeping.restore(session_id(1), tmp_path / "again")
+
+
+@pytest.mark.expect_log("An archive file is damaged")
+def test_what_the_archive_cannot_give_back_whole_is_said(history: History, tmp_path: Path) -> None:
+    write_history(history)
+    with history.engine() as engine:
+        remove_all(history)
+        engine.run_once()
+        stored = next(history.paths.archive.rglob(f"{session_id(1)}.jsonl.zst"))
+        data = bytearray(stored.read_bytes())
+        data[-20] ^= 0xFF
+        stored.write_bytes(data)
+
+        reply = engine.api.keeping.restore(session_id(1), tmp_path / "back")
+
+    assert [each.damaged for each in reply.files if each.file.endswith(f"{session_id(1)}.jsonl")] == [True]
+    assert "cannot be restored whole" in (reply.note or "")
+
+
+def test_a_session_that_lies_in_two_roots_is_restored_from_both(history: History, tmp_path: Path) -> None:
+    files = write_history(history)
+    other = tmp_path / "synced"
+    shutil.copytree(history.root, other)
+    roots = (Root(history.root, "claude"), Root(other, "synced"))
+    engine = Engine(history.paths, history.settings, history.clock, roots=roots)
+    engine.start(watch=False)
+    try:
+        engine.run_once()
+        engine.api.keeping.restore(session_id(1), tmp_path / "back")
+    finally:
+        engine.stop()
+
+    path = next(path for path in files if path.endswith(f"{session_id(1)}.jsonl"))
+    assert {(tmp_path / "back" / label / path).read_bytes() for label in ("claude", "synced")} == {files[path]}
 
 
 def test_restore_overwrites_nothing(history: History, tmp_path: Path) -> None:
