@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engine.archive.archiver import Archiver
 from engine.archive.reader import ArchiveReader
-from engine.archive.removal import belongs
 from engine.checkup import ArchiveSight, ClaudeSight, stop_when
-from engine.core.errors import Cancelled, EngineError, EngineNotRunning, NotFound, StorageFailure
-from engine.core.models.keeping import BackupReply, RestoredFile, RestoreReply
+from engine.core.errors import Cancelled, EngineError, EngineNotRunning, StorageFailure
+from engine.core.models.keeping import BackupReply
 from engine.maintenance import prune
 from engine.maintenance.backup import Backups
-from engine.maintenance.checks import CheckUp, plural
+from engine.maintenance.checks import CheckUp
 from engine.maintenance.clearing import clear
 from engine.maintenance.doctor import doctor
 from engine.maintenance.prune import DiskUse, Pruner
 from engine.maintenance.removals import FILE_NAME, Removals
+from engine.maintenance.restore import restore
 from engine.maintenance.screen import Screen
 from engine.store import coverage, pruning, redactions, space
 from engine.store.usage import UsageTables
@@ -33,11 +33,11 @@ from engine.usage.ledger import forget_sessions
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection
     from zoneinfo import ZoneInfo
 
     from engine.core.clock import Clock
-    from engine.core.models.keeping import DoctorReply, ForgetReply, PruneReply
+    from engine.core.models.keeping import DoctorReply, ForgetReply, PruneReply, RestoreReply
     from engine.core.paths import Paths
     from engine.core.settings import Settings
     from engine.maintenance.checks import EngineView
@@ -298,19 +298,10 @@ class Safekeeping:
 
     def stored_session(self, prefix: str) -> str | None:
         """Return the id of the one session in the archive whose id begins so: pruned from the index it may be there."""
-        wanted = prefix.strip().lower()
-        found = {
-            identity.session_id
-            for stored, _ in self.stored.stored()
-            if (identity := identify(PurePosixPath(stored.path))) is not None and identity.session_id is not None
-        }
-        fitting = [each for each in found if wanted and each.lower().startswith(wanted)]
-        return fitting[0] if len(fitting) == 1 else None
+        return self.stored.session(prefix)
 
     def restore(self, connection: Connection, session: int | None, session_id: str, to: Path) -> RestoreReply:
         """Write a session's files back as Claude Code wrote them: transcript, sub-agents, spilled outputs.
-
-        What is still on disk is copied from there, everything else comes from the archive, byte for byte.
 
         Args:
             connection: Any.
@@ -322,65 +313,8 @@ class Safekeeping:
             NotFound: Neither transcripts nor archive hold it.
             StorageFailure: The folder cannot be written, or a file is there already.
         """
-        wanted = self._files_of(() if session is None else pruning.places_of(connection, session), session_id)
-        # The same session in two roots, such as a synced copy, has the same paths.
-        apart = len({label for label, _ in wanted}) > 1
-        try:
-            files = [
-                self._write_back(root, label, path, to / label if apart else to)
-                for (label, path), root in sorted(wanted.items())
-            ]
-        except OSError as exc:
-            raise StorageFailure(
-                "The session cannot be restored",
-                f"{exc.filename or to}: {exc.strerror}.",
-                "Choose an empty folder that you can write.",
-            ) from exc
-        found = tuple(each for each in files if each is not None)
-        if not found:
-            raise NotFound(
-                f"Nothing is left of session {session_id}",
-                "Its transcript is gone and was not archived; what the index kept is shown by `backscroll show`.",
-            )
-        damaged = sum(each.damaged is True for each in found)
-        note = f"{plural(damaged, 'file')} cannot be restored whole: what stands behind the damage is missing."
-        return RestoreReply(session_id=session_id, files=found, note=note if damaged else None)
-
-    def _files_of(
-        self, places: Sequence[tuple[str, str, str, bool]], session_id: str
-    ) -> dict[tuple[str, str], Path | None]:
-        """Return the files of a session by label and path, each with its root where that is known."""
-        wanted: dict[tuple[str, str], Path | None] = {(label, path): Path(root) for root, label, path, _ in places}
-        own = set(wanted)
-        folders = {(label, f"{path.removesuffix('.jsonl')}/") for label, path in own}
-        roots = self.stored.roots()
-        for stored, _ in self.stored.stored():
-            label, path = stored.label, stored.path
-            below = any(label == of and path.startswith(folder) for of, folder in folders)
-            if below or belongs(label, path, {session_id}, own):
-                wanted.setdefault((label, path), Path(roots[label]) if label in roots else None)
-        for root, label, path, _ in places:
-            for file in sorted(Path(root, path.removesuffix(".jsonl")).rglob("*")):
-                relative = file.relative_to(root).as_posix()
-                if file.is_file() and identify(PurePosixPath(relative)) is not None:
-                    wanted.setdefault((label, relative), Path(root))
-        return wanted
-
-    def _write_back(self, root: Path | None, label: str, path: str, to: Path) -> RestoredFile | None:
-        source, target = None if root is None else root / path, to / path
-        generations = self.stored.generations(label, path)
-        on_disk = source is not None and source.is_file()
-        if not on_disk and not generations:
-            return None
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with target.open("xb") as written:
-            target.chmod(0o600)
-            if source is not None and on_disk:
-                size = written.write(source.read_bytes())
-                return RestoredFile(file=path, bytes=size, source="transcript")
-            size = self.stored.copy(label, path, generations[0], written)
-        is_whole = self.stored.verify(label, path, generations[0]) is None
-        return RestoredFile(file=path, bytes=size, source="archive", damaged=None if is_whole else True)
+        places = () if session is None else pruning.places_of(connection, session)
+        return restore(self.stored, places, session_id, to)
 
     # Failing for people --------------------------------------------------------------------------------------------
 

@@ -17,10 +17,11 @@ from typing import IO, TYPE_CHECKING, TypeVar
 
 from engine.archive.frames import DamagedFrame, Frame, decode, frames
 from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remembered_roots, stored_at
+from engine.archive.removal import belongs
 from engine.transcripts.discovery import identify
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Collection, Generator, Iterator
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +61,22 @@ class ArchiveReader:
         """Yield everything that is stored with the size of its file, of one root or of all."""
         for stored, _, size in all_stored(self._folder, label):
             yield stored, size
+
+    def files_of(self, session_id: str, places: Collection[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """Yield label and path of what is stored of a session: by its id, and beside its transcripts (label, path)."""
+        folders = {(label, f"{path.removesuffix('.jsonl')}/") for label, path in places}
+        for stored, _ in self.stored():
+            below = any(stored.label == label and stored.path.startswith(folder) for label, folder in folders)
+            if below or belongs(stored.label, stored.path, {session_id}, places):
+                yield stored.label, stored.path
+
+    def session(self, prefix: str) -> str | None:
+        """Return the id of the one stored session whose id begins so, None when there is none or several."""
+        wanted = prefix.strip().lower()
+        identities = (identify(PurePosixPath(stored.path)) for stored, _ in self.stored())
+        found = {each.session_id for each in identities if each is not None and each.session_id is not None}
+        fitting = [each for each in found if wanted and each.lower().startswith(wanted)]
+        return fitting[0] if len(fitting) == 1 else None
 
     def transcripts(self, label: str) -> Iterator[tuple[str, int]]:
         """Yield (path, bytes of its newest archive file) of the stored transcripts of a root."""
