@@ -11,11 +11,14 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
 from desktop import format as shown
+from desktop.search.code_surface import surfaces_of
 from desktop.search.document import Look, document_of, input_text, is_foldable
+from desktop.search.speakers import speaker_of
 from engine.search.query import read_query
 from engine.search.snippets import matches_in
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QRectF
     from PySide6.QtGui import QTextDocument
 
     from desktop.theme import Theme
@@ -75,6 +78,8 @@ class Laid:
     height: int
     marks: list[tuple[int, int]]
     """Matches: start and length."""
+    surfaces: tuple[QRectF, ...] = ()
+    """Behind code."""
 
     @property
     def top(self) -> int:
@@ -188,7 +193,9 @@ class Column:
         before = self.source.message(index - 1) if index else None
         has_head = before is None or speaker_of(before) != speaker_of(message)
         height = round(document.size().height()) + (HEAD if has_head else 0) + GAP
-        return Laid(document, has_head=has_head, height=height, marks=self._marks(document))
+        return Laid(
+            document, has_head=has_head, height=height, marks=self._marks(document), surfaces=surfaces_of(document)
+        )
 
     def _folds_with_match(self, message: MessageView) -> set[int]:
         if self._query is None:
@@ -206,8 +213,3 @@ class Column:
             return []
         text = document.toPlainText()
         return shown.utf16_marks(text, tuple((each.start, each.end) for each in matches_in(text, self._query)))
-
-
-def speaker_of(message: MessageView) -> tuple[str, bool]:
-    """Return who speaks, as headings group it: results belong to the one who called the tool."""
-    return ("assistant" if message.role == "tool" else message.role, message.is_sidechain)

@@ -22,7 +22,6 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
-    QTextFormat,
     QTextFrameFormat,
     QTextLength,
     QTextOption,
@@ -31,6 +30,7 @@ from PySide6.QtGui import (
 
 from desktop import format as shown
 from desktop import words
+from desktop.search.code_surface import code_format, is_fenced
 from desktop.theme import code_font
 
 if TYPE_CHECKING:
@@ -202,12 +202,10 @@ class _Writer:
         lines = text.expandtabs(4).rstrip("\n").split("\n")
         for number, line in enumerate(lines):
             self._next(4 if number == 0 else 0)
-            form = QTextBlockFormat()
-            form.setBackground(QColor(self._colours.sunken))
-            form.setTopMargin(4 if number == 0 else 0)
-            form.setLeftMargin(14)
-            self._cursor.setBlockFormat(form)
-            self._cursor.insertText(f" {line}", self._code())
+            self._cursor.setBlockFormat(
+                code_format(QTextBlockFormat(), 14, is_first=number == 0, is_last=number == len(lines) - 1)
+            )
+            self._cursor.insertText(line, self._code())
 
     def _markdown(self, text: str) -> None:
         self._next()
@@ -230,20 +228,16 @@ class _Writer:
 
     def _restyle_block(self, block: QTextBlock) -> None:
         form = block.blockFormat()
-        is_code = form.hasProperty(QTextFormat.Property.BlockCodeFence) or form.hasProperty(
-            QTextFormat.Property.BlockCodeLanguage
-        )
+        is_code = is_fenced(block)
         cursor = QTextCursor(block)
         level = form.headingLevel()
         if is_code:
-            previous = block.previous().blockFormat()
-            inside = previous.hasProperty(QTextFormat.Property.BlockCodeFence) or previous.hasProperty(
-                QTextFormat.Property.BlockCodeLanguage
+            form = code_format(
+                form,
+                form.leftMargin(),
+                is_first=not is_fenced(block.previous()) or not block.position(),
+                is_last=not is_fenced(block.next()),
             )
-            form.setBackground(QColor(self._colours.sunken))
-            form.setTopMargin(0 if inside else 6)
-            form.setBottomMargin(0)
-            form.setLeftMargin(form.leftMargin() or 4)
             form.setNonBreakableLines(False)
         else:
             form.setTopMargin(0 if block.position() == 0 else 10 if level else 2 if block.textList() else 6)

@@ -30,6 +30,7 @@ from desktop import words
 from desktop.resources import drawn
 from desktop.search.column import GAP, HEAD, Column, Laid, Source
 from desktop.search.document import FOLD_SCHEME, plain_text
+from desktop.search.speakers import speaker_look
 from desktop.theme import Theme, colour, scaled
 
 if TYPE_CHECKING:
@@ -260,6 +261,10 @@ class TranscriptView(QAbstractScrollArea):
             self._paint_head(painter, message, y, indent)
         painter.save()
         painter.translate(QPointF(MARGIN + GUTTER, y + laid.top))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour(colours.sunken))
+        for surface in laid.surfaces:
+            painter.drawRoundedRect(surface, 6, 6)
         context = QAbstractTextDocumentLayout.PaintContext()
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Text, colour(colours.text))
@@ -388,23 +393,6 @@ class TranscriptView(QAbstractScrollArea):
                 bar.setValue(bar.maximum())
             case _:
                 event.ignore()
-
-
-def speaker_look(message: MessageView, person: str, claude: str, tool: str) -> tuple[str, str, str]:
-    """Return the drawing, the name and the colour of a speaker."""
-    if message.is_sidechain:
-        return "claude", words.search.SUBAGENT, tool
-    match message.role:
-        case "user":
-            return "person", words.search.YOU, person
-        case "assistant" | "tool":
-            return "claude", words.search.CLAUDE, claude
-        case "summary":
-            return "summary", words.search.SUMMARY, tool
-        case "record":
-            return "summary", words.search.RECORD, tool
-        case _:
-            return "injected", words.search.INJECTED, tool
 
 
 def _selection(
