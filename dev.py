@@ -42,6 +42,9 @@ RECIPE = 1
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 """PyTorch's own index of builds without CUDA (several GB smaller). Used only where pip would take a CUDA build."""
 
+PRODUCT = ("engine", "desktop", "packaging", "dev.py")
+"""What runs on other systems too. Tests of one system's calls are skipped elsewhere, and only type-checked as Linux."""
+
 INTERRUPTED = 130
 """Exit code of a program that Ctrl+C ended (128 + SIGINT)."""
 
@@ -376,10 +379,13 @@ def check(checkout: Checkout, shell: Shell, arguments: Sequence[str]) -> int:
     refuse_arguments("check", arguments)
     prepare(checkout, shell, groups=[])
     python = str(checkout.python)
+    types = [python, "-m", "basedpyright", "--pythonpath", python]
     steps = [
         ("lint", [python, "-m", "ruff", "check"]),
         ("format", [python, "-m", "ruff", "format", "--check"]),
-        ("types", [python, "-m", "basedpyright", "--pythonpath", python]),
+        ("types", types),
+        ("types on Windows", [*types, "--pythonplatform", "Windows", *PRODUCT]),
+        ("types on macOS", [*types, "--pythonplatform", "Darwin", *PRODUCT]),
         ("imports", [str(checkout.python.with_name("lint-imports")), "--no-logo", "--no-cache"]),
         ("documentation", [python, "-m", "pytest", "-q", "-n0", "tests/docs"]),
     ]

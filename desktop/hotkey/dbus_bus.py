@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject, QSocketNotifier, Signal
@@ -161,6 +162,8 @@ def _connected(address: str) -> socket.socket:
 
 
 def _opened(place: str) -> socket.socket:
+    if sys.platform == "win32":
+        raise OSError("Windows has no such sockets")
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         made.settimeout(CONNECT_S)
@@ -174,6 +177,8 @@ def _opened(place: str) -> socket.socket:
 
 def _authenticate(channel: socket.socket) -> None:
     """Prove who we are: the kernel tells the bus our user (D-Bus Specification, "EXTERNAL")."""
+    if sys.platform == "win32":
+        raise OSError("Windows has no such users")
     channel.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
     said = b""
     while not said.endswith(b"\r\n"):

@@ -62,6 +62,12 @@ class MacHotkey(HotkeySignals):
         HotkeyRefused: Carbon is not there.
     """
 
+    _carbon: ctypes.CDLL
+    _target: c_void_p
+    _reference: c_void_p | None
+    _keys: Keys | None
+    _count: int
+
     def __init__(self) -> None:
         super().__init__()
         if sys.platform != "darwin":
@@ -79,8 +85,7 @@ class MacHotkey(HotkeySignals):
         self._handler = _Handler(self._handle)  # kept: Carbon holds only a pointer
         kind = _EventType(_CLASS_KEYBOARD, _HOT_KEY_PRESSED)
         self._carbon.InstallEventHandler(self._target, self._handler, 1, byref(kind), None, None)
-        self._reference: c_void_p | None = None
-        self._keys: Keys | None = None
+        self._reference = self._keys = None
         self._count = 0
 
     def replace(self, keys: Keys) -> None:

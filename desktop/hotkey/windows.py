@@ -69,13 +69,18 @@ class _Filter(QAbstractNativeEventFilter):
 class WindowsHotkey(HotkeySignals):
     """Registers a key with the system."""
 
+    _user: Any
+    """The library, whose type exists on Windows only."""
+    _filter: _Filter
+    _id: int | None
+    _keys: Keys | None
+
     def __init__(self) -> None:
         super().__init__()
         if sys.platform != "win32":
             raise HotkeyRefused(words.hotkey.NONE)
         self._user = ctypes.WinDLL("user32", use_last_error=True)
-        self._id: int | None = None
-        self._keys: Keys | None = None
+        self._id = self._keys = None
         self._filter = _Filter(self)
         application = QCoreApplication.instance()
         if application is not None:

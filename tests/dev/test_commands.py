@@ -44,7 +44,7 @@ def test_check_runs_every_step_even_when_the_first_fails(
     dev.prepare_environment(checkout, FakeShell(checkout.root))
     shell = FakeShell(checkout.root, codes={"ruff": 1})
     assert dev.main(["check"], checkout, shell) == 1
-    assert len(shell.commands) == 5
+    assert len(shell.commands) == 7
     assert capsys.readouterr().out.splitlines()[-1].endswith(": failed: lint, format")
 
 
