@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from functools import lru_cache
 from uuid import UUID
 
@@ -18,7 +17,7 @@ _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
 _KEY_DIGITS = KEY_BITS // 5
 _MAX_BLOCK = 32 * 32
-_UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_UUID_LENGTH = 36
 
 
 @lru_cache(maxsize=8192)
@@ -65,9 +64,15 @@ def parse_chunk_id(text: str) -> tuple[int, int]:
 
 def pack_uuid(uuid: str) -> bytes | str:
     """Return the 16 bytes of a uuid written the usual way, else the text itself."""
-    if _UUID.fullmatch(uuid) is None:
-        return uuid
-    return bytes.fromhex(uuid.replace("-", ""))
+    if len(uuid) == _UUID_LENGTH and uuid[8] == uuid[13] == uuid[18] == uuid[23] == "-":
+        digits = uuid[:8] + uuid[9:13] + uuid[14:18] + uuid[19:23] + uuid[24:]
+        try:
+            packed = bytes.fromhex(digits)
+        except ValueError:
+            return uuid
+        if packed.hex() == digits:  # not so for upper case, and for white space between digits
+            return packed
+    return uuid
 
 
 def unpack_uuid(stored: bytes | str) -> str:

@@ -91,7 +91,7 @@ class Ingestor:
             observer=observer,
             screen=screen,
             stored=stored,
-            label=self._survey.label,
+            label=self._survey.stored_label,
         )
         self._suspects: set[FileKey] = set()
         """Files of a transaction that failed for no known reason: each is read and committed alone."""

@@ -71,7 +71,7 @@ class TranscriptReader:
         observer: Reads along.
         screen: Knows which sessions were removed for ever.
         stored: The archive, None without one.
-        label: Returns the archive's label of a root.
+        label: Returns the archive's label of a root, None where it has nothing of it.
     """
 
     def __init__(

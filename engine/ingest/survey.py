@@ -96,6 +96,7 @@ class Survey:
         self._lock = threading.Lock()
         self._folders: tuple[_Folder, ...] = ()
         self._labels: dict[int, str] = {}
+        self._archived: frozenset[str] = frozenset()
         self._paths: dict[int, Path] = {}
         self._refused: dict[str, str] | None = None
         """Folders that could not be read at the last look, None before the first one."""
@@ -159,10 +160,11 @@ class Survey:
             root = next((each.path for each in self._folders if each.root == key[0] and not each.prefix.parts), None)
         return None if root is None else root / key[1]
 
-    def label(self, root: int) -> str | None:
-        """Return the label of a root."""
+    def stored_label(self, root: int) -> str | None:
+        """Return the label of a root of which the archive had something at the last look, else None."""
         with self._lock:
-            return self._labels.get(root)
+            label = self._labels.get(root)
+            return label if label in self._archived else None
 
     def _register(self, roots: tuple[Root, ...]) -> dict[Path, int]:
         remembered = {} if self._stored is None else dict(self._stored.roots())
@@ -177,6 +179,7 @@ class Survey:
         numbers, listed = self._writer.write(register)
         with self._lock:
             self._labels = {number: label for number, (_, label) in listed.items()}
+            self._archived = frozenset(remembered)
             self._paths = {number: Path(path) for number, (path, _) in listed.items()}
         return dict(zip((root.path for root in roots), numbers, strict=True))
 

@@ -93,14 +93,14 @@ def _without_secrets(occurrence: Occurrence, known: Mapping[str, Redacted], coun
     message = occurrence.message
     before = counts.total()
     blocks = tuple(
-        block if (text := _text_without_secrets(block.text, counts, known)) == block.text else replace(block, text=text)
+        block if (text := _text_without_secrets(block.text, counts, known)) == block.text else block._replace(text=text)
         for block in message.blocks
     )
     if counts.total() == before:
         return occurrence
     # The opening is the beginning of the same text, cut anew: half a secret at its end would have no shape.
     opening = None if message.opening is None else opening_of(blocks)
-    return replace(occurrence, message=replace(message, blocks=blocks, opening=opening))
+    return occurrence._replace(message=message._replace(blocks=blocks, opening=opening))
 
 
 def _fact_without_secrets(fact: SessionFact, counts: Counter[str]) -> SessionFact:

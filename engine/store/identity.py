@@ -106,8 +106,9 @@ class Identities:
 
         Messages that turn out to be the same become one.
         """
-        found = {self.current(each) for each in self._named(message, key)}
-        if found:
+        named = self._named(message, key)
+        if named:
+            found = {self.current(each) for each in named}
             first, *rest = sorted(found)
             owner = self.owner(first)
             for other in rest:
@@ -121,6 +122,8 @@ class Identities:
 
     def _named(self, message: ParsedMessage, key: int) -> list[int]:
         """Return the messages that uuids name: its own, its original's, and those that call it their original."""
+        if message.original_uuid is None and key not in self._numbers and key not in self._claims:
+            return []  # A new message, as nearly all are.
         keys = [key] if message.original_uuid is None else [key, message_key(message.original_uuid)]
         named = [self._numbers.get(each) for each in keys] + [self._claims.get(each) for each in keys]
         return [each for each in named if each is not None]

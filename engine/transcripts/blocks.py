@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from engine.core.models.kinds import Kind, Role
 from engine.core.text import clean
@@ -18,8 +17,7 @@ _IDENTIFYING = 1_000
 """Characters at the head of a text that, with its length, tell it from the other blocks of the same API call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Speaker:
+class Speaker(NamedTuple):
     """What the blocks of one line have in common."""
 
     role: Role
@@ -28,8 +26,7 @@ class Speaker:
     warmup: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ReadBlock:
+class ReadBlock(NamedTuple):
     """A block as it is indexed, with what else must be known of it."""
 
     block: ParsedBlock

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 import orjson
 
@@ -32,8 +32,7 @@ _SALVAGE_WORK = 4
 hostile one of 64 MiB cannot cost minutes."""
 
 
-@dataclass(frozen=True, slots=True)
-class LineContent:
+class LineContent(NamedTuple):
     """What one line held."""
 
     records: tuple[Record, ...]

@@ -6,9 +6,9 @@ The rules are section 5.2 of `transcripts.md`; `ledger` decides between the line
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from engine.store.usage import CallVariant, CostState
 
@@ -38,8 +38,7 @@ LATEST_MS = 4_102_444_800_000
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ApiCall:
+class ApiCall(NamedTuple):
     """One call to the model, as one line records it. Several lines of a transcript record the same call."""
 
     key: str
@@ -183,8 +182,11 @@ def _cache_writes(usage: Json) -> tuple[int, int]:
 
 
 def _is_incomplete(version: object) -> bool:
-    if not isinstance(version, str):
-        return False
+    return isinstance(version, str) and _wrote_snapshots(version)
+
+
+@lru_cache(maxsize=256)
+def _wrote_snapshots(version: str) -> bool:
     try:
         major, minor, patch = version.split(".", 2)
         # A patch may carry a suffix ("59-beta.1").
