@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from engine.core.models.status import FileCounts
 from engine.usage.amounts import Amounts, total_of
 from engine.usage.report import UsageReport
 from engine.usage.rows import UsageRow
+from tests.desktop.fakes import FakeHistory
 
 if TYPE_CHECKING:
+    from engine.core.models.status import Coverage
     from engine.usage.rows import Grouping
 
 LAST = date(2026, 3, 12)
@@ -17,6 +21,14 @@ MODELS = ("claude-opus-4-7", "claude-sonnet-4-6", "claude-haiku-4-5", "claude-op
 LONG = "Why does the nightly job hold the lock of the database for longer than the day before, " * 6
 CJK = "夜間同期で「database is locked」が出る件の調査"
 RTL = "שלום, זהו טקסט מימין לשמאל"
+
+
+class NoHistory(FakeHistory):
+    """A machine on which Claude Code was never used."""
+
+    def coverage(self, *, by: Literal["project", "day"] | None = None, limit: int = 50, offset: int = 0) -> Coverage:
+        files = FileCounts(seen=0, indexed=0, gone=0, unreadable=0)
+        return replace(super().coverage(by=by, limit=limit, offset=offset), files=files, sessions=0, by=())
 
 
 def amounts(number: int, model: str, *, priced: bool = True, incomplete: int = 0) -> Amounts:

@@ -196,6 +196,11 @@ def knowledge(studio: Studio, history: History) -> None:
     wait(500)
     studio.shoot(window, "knowledge-week")
     window.hide()
+    found = studio.search(history)
+    found.bar.set_query("in:knowledge opaque")
+    wait(900)
+    studio.shoot(found, "search-knowledge")
+    found.hide()
     rows = (
         knowledge_row(1, "Use SQLite", lifecycle="superseded"),
         knowledge_row(2, LONG, tags=["storage", "later"], via={"id": "k_0001", "revision": 1}),

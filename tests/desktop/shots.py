@@ -1,5 +1,4 @@
 # pyright: reportPrivateUsage=false
-# A picture is taken of states that last for a moment only.
 """Takes pictures of every window in every state and both themes: `python -m tests.desktop.shots FOLDER`.
 
 The windows are shown on a display of their own, over the sample history read by a real engine and over invented ones
@@ -53,6 +52,7 @@ from engine.service import Engine
 from engine.transcripts.discovery import Root
 from tests.desktop.display import display
 from tests.desktop.fakes import FakeAutostart, FakeHistory, FakeHotkey, FakeOpener, Moment, message, session_row, status
+from tests.desktop.invented import NoHistory
 from tests.desktop.room_shots import room_pictures
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def window_pictures(studio: Studio, history: History) -> None:
         "Choose other keys in the settings.",
     )
     card = FirstRunWindow(services)
-    card.attach(FakeHistory())
+    card.attach(NoHistory())
     card.show()
     pause(300)
     studio.shoot(card, "first-run-nothing")
