@@ -123,7 +123,7 @@ def rank_exchanges(
         form = replace(form, mean=mean, spread=spread)
     sizes = evidence.exchange_sizes(connection, best, where.chunks)
     found = {each: _evidence(candidates[each], sizes.get(each, 1), prompts.get(each)) for each in best}
-    scores = fuse(found, form)
+    scores = fuse(found, form, evidence.neighbours(connection, best))
     hits = [_shown(each, candidates[each], scores[each]) for each in best]
     hits.sort(key=lambda hit: (-hit.score, -(hit.time_ms or 0), -hit.chunk))
     shown = {hit.chunk: (nearest[hit.chunk].start, nearest[hit.chunk].stop) for hit in hits if hit.chunk in nearest}

@@ -1,4 +1,4 @@
-"""What speaks for an exchange, for the ranking: matches of single words, its size, the nearness of its prompt."""
+"""What speaks for an exchange, for the ranking: matches of words, its size, its neighbours, its prompt."""
 
 from __future__ import annotations
 
@@ -61,6 +61,19 @@ def exchange_sizes(connection: Connection, exchanges: Iterable[int], chunk_filte
             (json.dumps(list(exchanges)), *where.values),
         )
     )
+
+
+def neighbours(connection: Connection, exchanges: Iterable[int]) -> dict[int, tuple[int, ...]]:
+    """Return the exchanges right before and after each, in its session (or its sub-agent's part of it)."""
+    beside = f"""SELECT m.exchange_id FROM messages m WHERE m.session_id = x.session_id AND m.sidechain = x.sidechain
+        AND m.role = {ROLES[Role.USER]}"""
+    found = connection.execute(
+        f"""SELECT x.id, ({beside} AND m.id < x.id ORDER BY m.id DESC LIMIT 1),
+              ({beside} AND m.id > (SELECT max(id) FROM messages WHERE exchange_id = x.id) ORDER BY m.id LIMIT 1)
+            FROM json_each(?) j CROSS JOIN messages x ON x.id = j.value""",
+        (json.dumps(list(exchanges)),),
+    )
+    return {row[0]: tuple(each for each in row[1:] if each is not None and each != row[0]) for row in found}
 
 
 def prompt_cosines(

@@ -45,6 +45,24 @@ def test_a_long_exchange_needs_more_than_chance() -> None:
     assert best(found) == 2
 
 
+def test_of_equals_the_one_beside_another_match_wins() -> None:
+    words = {1: Evidence(5, 5), 2: Evidence(5, 5), 3: Evidence(4, 4)}
+    assert best(fuse(words, PLAIN, {1: (), 2: (3,), 3: (2,)})) == 2
+    near = {1: Evidence(passage=0.5), 2: Evidence(passage=0.5), 3: Evidence(passage=0.4)}
+    assert best(fuse(near, PLAIN, {1: (), 2: (3,), 3: (2,)})) == 2
+
+
+def test_a_neighbour_lifts_nothing_above_what_answers_by_itself() -> None:
+    words = {1: Evidence(9, 9), 2: Evidence(2, 2), 3: Evidence(8, 8)}
+    ranked = fuse(words, PLAIN, {1: (), 2: (1, 3), 3: ()})
+    assert sorted(ranked, key=lambda each: -ranked[each]) == [1, 3, 2]
+
+
+def test_neighbours_that_are_no_candidates_count_for_nothing() -> None:
+    evidence = {1: Evidence(5, 5, 0.5), 2: Evidence(4, 6, 0.4)}
+    assert fuse(evidence, PLAIN, {1: (7,), 2: (8, 9)}) == pytest.approx(fuse(evidence, PLAIN))
+
+
 def test_without_vectors_the_words_decide() -> None:
     found = fuse({1: Evidence(5, 5), 2: Evidence(9, 9)}, PLAIN)
     assert best(found) == 2
