@@ -6,6 +6,7 @@ The table of all faults, with the test that proves each, is in docs/reliability.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import shutil
@@ -83,6 +84,8 @@ def assert_sound(home: Path, projects: Path) -> None:
         kept = b"".join(archive.pieces(stored.label, stored.path, stored.generation))
         assert (projects / stored.path).read_bytes() == kept
     assert not list(paths.archive.rglob("*.damaged"))
+    assert not [file for file in paths.data.rglob(".*") if file.suffix in (".joining", ".new")]
+    assert not list(paths.data.glob(".reading-*"))
 
 
 class Prepared:
@@ -179,9 +182,16 @@ def test_a_kill_at_any_moment_loses_and_doubles_nothing(prepared: Prepared, phas
             assert after == expected
         if phase == "prune":
             assert damage_of(Paths.below(home).database) == ()
+            assert traces(home, "word1x3") == []
         else:
             assert_sound(home, projects)
     assert killed, "every child had ended before it could be killed"
+
+
+def traces(home: Path, text: str) -> list[str]:
+    """Return the files of an installation that hold a text, whatever its case."""
+    files = (file for file in home.rglob("*") if file.is_file())
+    return [str(file.relative_to(home)) for file in files if text.encode() in file.read_bytes().lower()]
 
 
 def finish_lines(projects: Path) -> None:
@@ -348,6 +358,51 @@ def test_many_clients_at_once_are_all_answered(paths: Paths, tmp_path: Path) -> 
         totals = asyncio.run(everybody())
         assert totals == [totals[0]] * CLIENTS
         assert totals[0] > 0
+    finally:
+        assert engine.stop() == ()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX's")
+def test_shims_killed_at_any_moment_leave_nothing_behind(paths: Paths, tmp_path: Path) -> None:
+    """50 of them, from before their first byte to the middle of a call; the engine serves the next one."""
+    projects = tmp_path / "projects"
+    write_history(projects)
+    engine = engine_at(paths.home or tmp_path, projects)
+    engine.start(watch=False, serve=True)
+    asked = b"".join(
+        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}).encode() + b"\n"
+        for number, (method, parameters) in enumerate(
+            [
+                (
+                    "initialize",
+                    {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
+                ),
+                *[("tools/call", {"name": "keyword_search", "arguments": {"query": "damson", "limit": 100}})] * 20,
+            ]
+        )
+    )
+    environment = {**os.environ, "BACKSCROLL_HOME": str(paths.home), "PYTHONPATH": str(Path(__file__).parents[2])}
+    chance = random.Random(1)
+    try:
+        engine.run_once(until="keyword")
+        for _ in range(50):
+            with subprocess.Popen(
+                [sys.executable, "-P", "-m", "engine.shim"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                env=environment,
+            ) as shim:
+                assert shim.stdin is not None
+                shim.stdin.write(asked)
+                shim.stdin.flush()
+                threading.Event().wait(chance.random() * 0.4)
+                shim.kill()
+                shim.wait(5)
+        deadline = time.monotonic() + 5
+        while engine.clients() and time.monotonic() < deadline:
+            threading.Event().wait(0.02)
+        assert engine.clients() == 0
+        assert engine.api.call("keyword_search", {"query": "damson"})["total"]
     finally:
         assert engine.stop() == ()
 
