@@ -39,11 +39,11 @@ ENOUGH = 200
 FIRST_RANKED = 1_000
 """Places that are remembered for further pages; whoever turns further gets the whole ranking."""
 
-LARGE = 100_000
+LARGE = 30_000
 """Chunks from which on a word that is being typed is looked for in the newest texts first."""
 
-TYPED_TEXTS = 1_500
-"""Newest texts that are looked at: two megabytes, 20 ms."""
+TYPED_TEXTS = 1_000
+"""Newest texts that are looked at: a megabyte or two, 15 ms."""
 
 _TYPED_AMONG = 20_000
 """Newest chunk numbers that these are taken from: filters leave a few of ten."""

@@ -11,12 +11,18 @@ from engine.core.text import camel_parts, is_camel, stem
 from engine.search.query import Token, tokens_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engine.search.query import Query, Term
 
 SNIPPET_CHARACTERS = 240
 """About three lines on a terminal, two in the search window, 100 tokens for Claude."""
 
 _SPACE = re.compile(r"\s+")
+_TOKEN = re.compile(r"[^\W_]+")
+_BEGINNING = 3
+"""Letters that a word and another form of it have in common: stemming changes endings only."""
+
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3")
 
 
@@ -53,7 +59,11 @@ class TextMatch:
 
 def matches_in(text: str, query: Query) -> list[TextMatch]:
     """Return every place where a term of the query stands in a text, in order."""
-    tokens = tokens_of(text)
+    if not query.terms:
+        return []
+    # Words next to each other need every word; otherwise those that cannot match are not even made.
+    alone = text.isascii() and all(len(term.words) == 1 for term in query.terms)
+    tokens = _possible_tokens(text, query.terms) if alone else tokens_of(text)
     found: list[TextMatch] = []
     for number, term in enumerate(query.terms):
         found += [TextMatch(start, _whole(text, end, 1), number) for start, end in _places(tokens, term)]
@@ -63,6 +73,31 @@ def matches_in(text: str, query: Query) -> list[TextMatch]:
         if not kept or each.start >= kept[-1].end:
             kept.append(each)
     return kept
+
+
+def _possible_tokens(text: str, terms: Sequence[Term]) -> list[Token]:
+    """Return the words of an ASCII text that hold a term's word or begin as its stem does, in order."""
+    lowered = text.lower()
+    needles: list[str] = []
+    for term in terms:
+        word = term.words[0]
+        needles.append(re.escape(word))
+        if not (term.is_phrase or term.is_prefix):
+            needles.append(f"(?<![^\\W_]){re.escape(stem(word)[:_BEGINNING])}")
+    found: list[Token] = []
+    position = 0
+    possible = re.compile("|".join(needles))
+    while (match := possible.search(lowered, position)) is not None:
+        start = match.start()
+        while start > 0 and lowered[start - 1].isalnum():
+            start -= 1
+        word = _TOKEN.match(lowered, start)
+        if word is None:
+            position = match.end() + 1
+            continue
+        position = word.end()
+        found.append(Token(word[0], start, position, text[start:position]))
+    return found
 
 
 def _places(tokens: list[Token], term: Term) -> list[tuple[int, int]]:
@@ -94,7 +129,7 @@ def _single(tokens: list[Token], term: Term) -> list[tuple[int, int]]:
     parts = camel_parts(term.text) if is_camel(term.text) else [word]
     exact: list[tuple[int, int]] = []
     near: list[tuple[int, int]] = []
-    beginning = stemmed[:3]
+    beginning = stemmed[:_BEGINNING]
     for token in tokens:
         if token.word == word:
             exact.append((token.start, token.end))

@@ -9,6 +9,7 @@ none.
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -56,31 +57,51 @@ PERTURBATION = 0.35
 """Of the difference of two real vectors: a moved one has a cosine of about 0.9 with where it came from."""
 
 
-def fill(path: Path, chunks: int, *, vectors: tuple[ModelIdentity, Floats] | None = None, seed: int = 1) -> None:
+@dataclass(frozen=True, slots=True)
+class RealVectors:
+    """What a model made of real texts."""
+
+    identity: ModelIdentity
+    folder: str
+    """Where the model lies."""
+    vectors: Floats
+
+    def moved(self, chunks: int, seed: int) -> Iterator[Floats]:
+        """Yield as many vectors as there are chunks, a block at a time; the same seed gives the same ones."""
+        rng = np.random.default_rng(seed)
+        for start in range(0, chunks, BLOCK):
+            origin, one, other = rng.integers(0, len(self.vectors), (3, min(BLOCK, chunks - start)))
+            made = self.vectors[origin] + PERTURBATION * (self.vectors[one] - self.vectors[other])
+            yield (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+
+
+def fill(path: Path, chunks: int, real: RealVectors | None = None, *, seed: int = 1) -> None:
     """Write a database of so many chunks.
 
     Args:
         path: Where; nothing may be there.
         chunks: How many.
-        vectors: Of a model, real ones to be moved: each chunk gets one.
-        seed: The same seed gives the same texts.
+        real: Vectors to be moved, so that each chunk gets one; None for none.
+        seed: The same seed gives the same texts and vectors.
     """
     connection = open_writer(path)
     migrate(connection)
     chance = random.Random(seed)
     speech = Speech(chance)
     _names(connection)
-    if vectors is not None:
-        generations.open_generation(connection, vectors[0], "bench", "float32")
+    if real is not None:
+        generations.open_generation(connection, real.identity, real.folder, "float32")
     trigger = one_row(connection, "SELECT sql FROM sqlite_master WHERE name = 'chunk_waits'")[0]
     connection.execute("DROP TRIGGER chunk_waits")  # every chunk gets its vector at once
-    moved = None if vectors is None else _moved(vectors[1], np.random.default_rng(seed))
+    moved = None if real is None else real.moved(chunks, seed)
     sessions = -(-chunks // SESSION_CHUNKS)
     rows = _rows(speech, chance, sessions)
     for start in range(0, chunks, BLOCK):
         block = [next(rows) for _ in range(min(BLOCK, chunks - start))]
         connection.execute("BEGIN IMMEDIATE")
-        _write(connection, block, moved)
+        _write(connection, block)
+        if moved is not None:
+            _write_vectors(connection, block, next(moved))
         connection.execute("COMMIT")
     connection.execute(trigger)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -130,17 +151,7 @@ def _rows(speech: Speech, chance: random.Random, sessions: int) -> Iterator[_Row
                 yield _Row(number, sort, make(), session, exchange)
 
 
-def _moved(real: Floats, rng: np.random.Generator) -> Callable[[int], Floats]:
-    def move(count: int) -> Floats:
-        start, one, other = rng.integers(0, len(real), (3, count))
-        made = real[start] + PERTURBATION * (real[one] - real[other])
-        made /= np.linalg.norm(made, axis=1, keepdims=True)
-        return made.astype(np.float32)
-
-    return move
-
-
-def _write(connection: Connection, block: list[_Row], moved: Callable[[int], Floats] | None) -> None:
+def _write(connection: Connection, block: list[_Row]) -> None:
     sessions = {row.session: row for row in reversed(block)}
     for number, row in sessions.items():
         name = f"{number:08x}-0000-4000-8000-000000000000"
@@ -174,9 +185,10 @@ def _write(connection: Connection, block: list[_Row], moved: Callable[[int], Flo
         "INSERT INTO search (rowid, words, parts) VALUES (?, ?, ?)",
         [(r.number, index_words(r.text), index_parts(r.text)) for r in block],
     )
-    if moved is None:
-        return
-    packed = pack(moved(len(block)))
+
+
+def _write_vectors(connection: Connection, block: list[_Row], vectors: Floats) -> None:
+    packed = pack(vectors)
     connection.executemany(
         "INSERT INTO embedded (generation, chunk_id, state, hash) VALUES (1, ?1, 0, ?1)", [(r.number,) for r in block]
     )
