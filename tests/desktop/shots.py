@@ -1,4 +1,5 @@
 # pyright: reportPrivateUsage=false
+# A picture is taken of states that last for a moment only.
 """Takes pictures of every window in every state and both themes: `python -m tests.desktop.shots FOLDER`.
 
 The windows are shown on a display of their own, over the sample history read by a real engine and over invented ones
