@@ -22,7 +22,10 @@ FIGURES: Final = ("Sessions", "Passages", "Vectors", "Usage records", "Space")
 NOTHING: Final = "Nothing is that old."
 NEXT: Final = "Go on…"
 SURE: Final = "Take this out of Backscroll?"
-FOREVER: Final = "What only Backscroll has is lost for ever. This cannot be undone."
+FOREVER: Final = (
+    "What only Backscroll has is lost for ever. Backups and damaged indexes that hold the same text are deleted, and a "
+    "new backup is made of what stays. This cannot be undone."
+)
 UNDERSTOOD: Final = "I know that these sessions cannot be brought back"
 BACK: Final = "Back"
 NOW: Final = "Take out now"

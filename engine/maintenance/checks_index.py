@@ -201,14 +201,30 @@ def backlog(checkup: CheckUp) -> Outcome | None:
             f"The embedding model does not work: {status.reason or 'no reason given'}",
             "Search by meaning is off, words only. Installing Backscroll again brings the model back.",
         )
+    with checkup.read() as connection:
+        current = generations.answering(connection)
+        failed = 0 if current is None else generations.embedding_counts(connection, current.id).failed
+    if failed:
+        waiting = f", {plural(status.backlog, 'other waits', 'others wait')} for it" if status.backlog else ""
+        return Outcome(
+            "warning",
+            f"{plural(failed, 'chunk')} could not be embedded{waiting}.",
+            "The model failed on them again and again: search by meaning does not find them, search by words does.",
+            Fix("Tries them once more.", 90, _embed_all),
+        )
     if not status.backlog:
         return ok("Everything is embedded.")
     return Outcome(
         "info",
         f"{plural(status.backlog, 'chunk')} wait to be embedded.",
         "Search by meaning does not know them yet. It goes on by itself.",
-        Fix("Embeds them now.", 90, lambda c, step: None if c.engine is None else c.engine.embed_all(step)),
+        Fix("Embeds them now.", 90, _embed_all),
     )
+
+
+def _embed_all(checkup: CheckUp, step: Step) -> None:
+    if checkup.engine is not None:
+        checkup.engine.embed_all(step)
 
 
 INDEX_CHECKS: Final = (

@@ -190,13 +190,13 @@ class Pruner:
             self.writer.write(lambda c, some=some: pruning.delete_sessions(c, pruning.unchanged(c, some), forget=False))
         if plan.calls:
             self.writer.write(lambda c: UsageTables(c).delete_before(plan.before_ms, request.folders))
-        note = None
+        notes: list[str] = []
         if self.writer.write(has_traces):
-            _, done = clear(self.writer, self.backups, lambda what: _step(cancelled, progress, steps, what))
-            note = None if done else STILL_READ
+            copies, done = clear(self.writer, self.backups, lambda what: _step(cancelled, progress, steps, what))
+            notes = _cleared(copies, done=done)
         freed += max(0, before - self.disk().total)
         reply = _reply(plan, request, freed, self.zone, dry_run=False)
-        return reply if note is None else replace(reply, note=f"{note} {reply.note or ''}".strip())
+        return replace(reply, note=" ".join([*notes, *([reply.note] if reply.note else [])]) or None)
 
     def forget(
         self, session: int | None, session_id: str, places: Collection[tuple[str, str, str, bool]]
@@ -225,16 +225,19 @@ class Pruner:
         self.writer.write(take_out)
         copies, done = clear(self.writer, self.backups, lambda _what: None)
         left = tuple(f"{root}/{path}" for root, _, path, is_gone in places if not is_gone)
-        notes = [f"{plural(copies, 'copy', 'copies')} of the index that held it, deleted."] if copies else []
-        if not done:
-            notes.append(STILL_READ)
-        return ForgetReply(session_id=session_id, left_on_disk=left, note=" ".join(notes) or None)
+        note = " ".join(_cleared(copies, done=done)) or None
+        return ForgetReply(session_id=session_id, left_on_disk=left, note=note)
 
     def _from_archive(self, sessions: Collection[PruneCandidate]) -> int:
         places = self.writer.write(
             lambda c: [place for each in sessions for place in pruning.archived_of(c, each.session)]
         )
         return self.archive.remove_sessions([each.session_id for each in sessions], places, forget=False)
+
+
+def _cleared(copies: int, *, done: bool) -> list[str]:
+    told = [f"{plural(copies, 'copy', 'copies')} of the index that held it, deleted."] if copies else []
+    return told if done else [*told, STILL_READ]
 
 
 def _note(plan: PrunePlan, request: PruneRequest, *, dry_run: bool) -> str | None:

@@ -17,6 +17,7 @@ from engine.service import Engine, open_reader
 from engine.transcripts.discovery import Root
 from tests.engine.maintenance.conftest import SETTINGS, History, found, session_id
 from tests.engine.maintenance.test_rebuild import everything, write_history
+from tests.helpers import hash_worker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -187,6 +188,31 @@ def test_vectors_out_of_step_are_mended(history: History) -> None:
         assert examined(engine, fix=True)["vectors"]["fixed"]
 
         assert (2,) in history.sql("SELECT chunk_id FROM waiting")
+
+
+@pytest.mark.integration
+def test_chunks_that_could_not_be_embedded_are_told_and_tried_again(history: History, tmp_path: Path) -> None:
+    write_history(history)
+    model = tmp_path / "hash"
+    model.mkdir()
+    (model / "modules.json").write_text("[]", encoding="utf-8")
+    settings = Settings(time_zone="UTC", embedding_model=str(model))
+    engine = Engine(
+        history.paths, settings, history.clock, roots=(Root(history.root, "claude"),), worker=hash_worker.command()
+    )
+    engine.start(watch=False)
+    try:
+        engine.run_once()
+        assert examined(engine)["backlog"]["severity"] == "ok"
+        history.sql("DELETE FROM passages WHERE chunk_id IN (1, 2)")
+        history.sql("UPDATE embedded SET state = 1 WHERE chunk_id IN (1, 2)")
+
+        finding = examined(engine)["backlog"]
+        assert (finding["severity"], finding["found"]) == ("warning", "2 chunks could not be embedded.")
+        assert examined(engine, fix=True)["backlog"]["fixed"]
+        assert examined(engine)["backlog"]["severity"] == "ok"
+    finally:
+        engine.stop()
 
 
 def test_a_damaged_archive_file_is_stored_again_and_the_damaged_one_kept(history: History) -> None:
