@@ -84,7 +84,7 @@ QLineEdit:focus, QPlainTextEdit:focus {{ border-color: {c.accent}; }}
 QComboBox, QAbstractSpinBox {{ background: {c.raised}; color: {c.text}; border: 1px solid {c.border};
     border-radius: 6px; padding: 3px 4px 3px 8px; min-height: 22px;
     selection-background-color: {c.accent}; selection-color: {c.on_accent}; }}
-QAbstractSpinBox QLineEdit {{ background: transparent; border: none; padding: 0 0 0 6px; }}
+QAbstractSpinBox QLineEdit {{ background: transparent; border: none; padding: 0; }}
 QComboBox:hover, QAbstractSpinBox:hover {{ background: {c.hover}; }}
 QComboBox:focus, QAbstractSpinBox:focus {{ border-color: {c.accent}; }}
 QComboBox:disabled, QAbstractSpinBox:disabled {{ color: {c.faint}; background: {c.window}; }}

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QWidget,
+)
 
 from desktop.format import for_tooltip
 
@@ -135,6 +144,11 @@ class PlainWindow(QWidget):
             self.close()
         else:
             super().keyPressEvent(event)
+
+
+def padded(spin: QAbstractSpinBox) -> None:
+    """Set a number in from the edge of its field: a style sheet's padding does not reach it."""
+    spin.lineEdit().setTextMargins(7, 0, 0, 0)
 
 
 def scrolled(inside: QWidget) -> QScrollArea:

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from desktop import words
@@ -42,6 +42,7 @@ class FirstRunWindow(PlainWindow):
         self.found = heading(words.first_run.LOOKING, theme.font(1.15, bold=True))
         self.found.setWordWrap(True)
         self.progress = label(kind="muted", wrap=True)
+        self.what = label(words.first_run.WHAT, "muted", wrap=True)
         self.sample = button(words.shared.TRY_SAMPLE, lambda: services.open("sample"))
         self.sample.hide()
         self.keys = label(services.hotkey.shown, "key")
@@ -64,8 +65,7 @@ class FirstRunWindow(PlainWindow):
         box.setContentsMargins(28, 24, 28, 22)
         box.setSpacing(12)
         box.addLayout(head)
-        what = label(words.first_run.WHAT, "muted", wrap=True)
-        box.addWidget(_step(words.first_run.STEP_FOUND, self.found, self.progress, what, self.sample))
+        box.addWidget(_step(words.first_run.STEP_FOUND, self.found, self.progress, self.what, self.sample))
         box.addWidget(_step(words.first_run.STEP_SEARCH, keys, self.hotkey_problem, self.autostart))
         box.addWidget(_step(words.first_run.STEP_CLAUDE, ClaudePanel(services, short=True)))
         box.addStretch(1)
@@ -82,6 +82,18 @@ class FirstRunWindow(PlainWindow):
         """Ask this engine from now on."""
         self._history = history
         self._count()
+
+    def event(self, event: QEvent) -> bool:
+        """Grow with what is said: texts that wrap have no smallest height of their own."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            QTimer.singleShot(0, self, self._fit)
+        return super().event(event)
+
+    def _fit(self) -> None:
+        layout = self.layout()
+        wanted = 0 if layout is None else layout.totalHeightForWidth(self.width())
+        if wanted > self.height():
+            self.resize(self.width(), wanted)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Once is enough, however it was closed."""
@@ -122,6 +134,7 @@ class FirstRunWindow(PlainWindow):
         span = (max(days) - min(days)).days + 1 if days else 0
         nothing = not coverage.files.seen
         self.found.setText(words.first_run.NONE if nothing else words.first_run.found(coverage.sessions, span, roots))
+        self.what.setVisible(not nothing)
         self.sample.setVisible(nothing)
 
     def _autostart(self, wanted: bool) -> None:  # noqa: FBT001 - a slot

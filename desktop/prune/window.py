@@ -25,7 +25,7 @@ from desktop import words
 from desktop.errors import log_bug, trouble_of
 from desktop.prune.only_copies import OnlyCopiesCard
 from desktop.prune.request import TITLES, Request, figures, inside, is_nothing, reply_of, result, summary, titles
-from desktop.widgets import PlainWindow, button, card, heading, label, set_kind
+from desktop.widgets import PlainWindow, button, card, heading, label, padded, set_kind
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QFont, QShowEvent
@@ -98,6 +98,7 @@ class PruneWindow(PlainWindow):
         self.age.setValue(AGE)
         self.age.setSuffix(words.prune.days_suffix(AGE))
         self.age.setMinimumWidth(140)
+        padded(self.age)
         self.age.setAccessibleName(words.prune.AGE)
         self.project = QComboBox()
         self.project.addItem(words.prune.EVERYWHERE, None)

@@ -84,7 +84,7 @@ def preview_of(history: History, id_: str) -> MessageView:
         role="record",
         is_sidechain=False,
         source="index",
-        blocks=(Block(kind="text", text=str(record.get("body") or record.get("title") or id_)),),
+        blocks=(Block(kind="text", text=str(record.get("body") or record.get("title") or id_).strip("\n")),),
     )
 
 

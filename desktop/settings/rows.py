@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop import words
-from desktop.widgets import label
+from desktop.widgets import label, padded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,6 +102,7 @@ def _count(row: SettingRow, value: int) -> QWidget:
     editor.setRange(int(row.setting.minimum or 0), int(row.setting.maximum or 1_000_000))
     editor.setValue(value)
     editor.setMinimumWidth(96)
+    padded(editor)
     editor.valueChanged.connect(row.soon)
     row.reads(editor.value)
     return editor
@@ -112,6 +113,7 @@ def _seconds(row: SettingRow, value: float) -> QWidget:
     editor.setRange(row.setting.minimum or 0, row.setting.maximum or 1_000_000)
     editor.setDecimals(1)
     editor.setSuffix(words.settings.SECONDS_SUFFIX)
+    padded(editor)
     editor.setValue(value)
     editor.setMinimumWidth(96)
     editor.valueChanged.connect(row.soon)
