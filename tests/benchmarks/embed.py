@@ -5,13 +5,16 @@
 The folder is `../shared/corpus` or `$BACKSCROLL_CORPUS` when none is given. Both sides run in one go, one after the
 other, with the same threads and priority: the engine's loop (reading the queue, the worker process, writing vectors),
 then float32 `encode(texts, batch_size=32)` in this process over the same deduplicated passages. `--chunks` takes a
-share of the history, newest first.
+share of the history, newest first; the minutes of the whole are then told by the characters of the share.
+
+Then questions are asked while the worker has a backlog and while it has none: the difference is what a question waits.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import sys
 import tempfile
 import time
@@ -38,6 +41,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from engine.embed.messages import Embedded
+
+
+QUESTIONS = 50
 
 
 class RecordingClient(WorkerClient):
@@ -120,20 +126,54 @@ def main(arguments: Sequence[str]) -> int:
             loaded = client.load(model).result()
             if options.chunks:
                 keep_first(engine, Path(model), options.chunks)
-            before = cpu_s(client.pid)
+            before, engine_before = cpu_s(client.pid), cpu_s(None)
             started = time.perf_counter()
             loop.drain()
             ours, ours_cpu = time.perf_counter() - started, cpu_s(client.pid) - before
+            engine_cpu = cpu_s(None) - engine_before
             passages = made_passages(paths)
+            share = embedded_share(paths)
+            busy, idle = question_waits(client, model, list(dict.fromkeys(passages)))
         finally:
             engine.stop()
     deduplicated = list(dict.fromkeys(passages))
     print(f"{len(passages):,} passages, {len(deduplicated):,} different ones, {options.threads} threads")
-    print(f"loop, {loaded.precision}: {ours:.1f} s = {ours / 60:.1f} min, {len(deduplicated) / ours:.1f} passages/s")
+    print(f"loop, {loaded.precision}: {told(ours, share, len(deduplicated))}; the engine's part {engine_cpu:.1f} s of")
+    print(f"  {ours_cpu:.1f} s of processor time")
     theirs, theirs_cpu = plain(deduplicated, model, options.threads)
-    print(f"plain encode, float32: {theirs:.1f} s = {theirs / 60:.1f} min, {len(deduplicated) / theirs:.1f} passages/s")
+    print(f"plain encode, float32: {told(theirs, share, len(deduplicated))}")
     print(f"ratio {theirs / ours:.2f} by the clock, {theirs_cpu / ours_cpu:.2f} by processor time (a busy machine)")
+    print(f"a question: {said(busy)} with a backlog, {said(idle)} without")
     return 0
+
+
+def told(seconds: float, share: float, passages: int) -> str:
+    """Return how long something took, for people."""
+    whole = f", the whole history {seconds / share / 60:.1f} min" if share < 1 else f" = {seconds / 60:.1f} min"
+    return f"{seconds:.1f} s{whole}, {passages / seconds:.1f} passages/s"
+
+
+def said(waits: Sequence[float]) -> str:
+    """Return median and longest of some waits."""
+    return f"{1000 * statistics.median(waits):.0f} ms (at most {1000 * max(waits):.0f})"
+
+
+def question_waits(client: WorkerClient, model: str, passages: Sequence[str]) -> tuple[list[float], list[float]]:
+    """Return what questions took while the worker had a backlog, and while it had none."""
+    backlog = [client.embed(model, passages[start : start + 128]) for start in range(0, len(passages), 128)]
+    busy: list[float] = []
+    while len(busy) < QUESTIONS and not backlog[-1].done():
+        busy.append(asked(client, model, len(busy)))
+    for each in backlog:
+        each.result()
+    return busy, [asked(client, model, -1 - number) for number in range(QUESTIONS)]
+
+
+def asked(client: WorkerClient, model: str, number: int) -> float:
+    """Return the seconds that one question takes."""
+    started = time.perf_counter()
+    client.embed_query(model, f"why did build number {number} fail on the second machine?").result()
+    return time.perf_counter() - started
 
 
 def keep_first(engine: Engine, model: Path, chunks: int) -> None:
@@ -156,6 +196,19 @@ def cpu_s(worker: int | None) -> float:
             times = psutil.Process(pid).cpu_times()
             total += times.user + times.system
     return total
+
+
+def embedded_share(paths: Paths) -> float:
+    """Return the share of the history's characters that has vectors, identical texts counted once."""
+    connection = open_reader(paths.database)
+    done, all_ = all_rows(
+        connection,
+        """SELECT (SELECT sum(length(text)) FROM (SELECT DISTINCT x.text FROM texts x JOIN embedded e
+                     ON e.chunk_id = x.id AND e.state = 0)),
+                  (SELECT sum(length(text)) FROM (SELECT DISTINCT text FROM texts))""",
+    )[0]
+    connection.close()
+    return float(done) / float(all_)
 
 
 def made_passages(paths: Paths) -> list[str]:
