@@ -81,10 +81,8 @@ def _index(engine: Engine, output: Output, until: Until) -> None:
         return
     for notice in engine.notices():
         output.say(f"{notice.text} {notice.hint}", "note")
-    status = engine.api.status()
-    output.say(
-        f"{words.count(status.sessions, 'session')} and {words.count(status.messages, 'message')} are searchable."
-    )
+    sessions, messages = engine.totals()
+    output.say(f"{words.count(sessions, 'session')} and {words.count(messages, 'message')} are searchable.")
 
 
 def stay(engine: Engine, output: Output, *, on_demand: bool) -> None:

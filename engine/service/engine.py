@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 from filelock import FileLock, Timeout
 
 from engine import __version__
-from engine.api import EngineApi
 from engine.checkup import EngineSight
 from engine.core.errors import EngineAlreadyRunning
 from engine.core.events import ChunksAdded, EngineStateChanged, EventHub, StatusChanged
@@ -34,16 +34,17 @@ from engine.safekeeping import Safekeeping
 from engine.service import notices
 from engine.service.indexing import Indexing
 from engine.service.roots import Roots, exclusion
+from engine.store import coverage
 from engine.store.connection import ReaderPool
 from engine.store.errors import StoreDamaged
 from engine.store.writer import StoreWriter
 from engine.usage.recorder import UsageRecorder
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from engine.api import EngineApi
     from engine.core.clock import Clock
     from engine.core.paths import Paths
     from engine.core.settings import Settings
@@ -153,21 +154,32 @@ class Engine:
             ),
             clock=clock,
             on_change=lambda: self.events.publish(StatusChanged()),
-            on_rest=lambda: self.api.leg.rest(),  # noqa: PLW0108 - the front door is made after this
+            on_rest=self._forget_vectors,
             on_battery=on_battery,
         )
         self._door: Door | None = None
         self._last_client_at = 0.0
-        self.api = EngineApi(
-            self._readers,
-            paths=paths,
-            settings=settings,
-            zone=self._zone,
-            clock=clock,
-            control=self,
-            keeper=self._keeper,
-            embedder=self._embedding,
-        )
+        self._api: EngineApi | None = None
+        self._api_lock = threading.Lock()
+
+    @property
+    def api(self) -> EngineApi:
+        """The front door, made when somebody first comes to it: indexing once needs none of what stands behind it."""
+        with self._api_lock:
+            if self._api is None:
+                from engine.api import EngineApi  # noqa: PLC0415 - a quarter of a second of imports
+
+                self._api = EngineApi(
+                    self._readers,
+                    paths=self.paths,
+                    settings=self.settings,
+                    zone=self._zone,
+                    clock=self._clock,
+                    control=self,
+                    keeper=self._keeper,
+                    embedder=self._embedding,
+                )
+            return self._api
 
     # Life ------------------------------------------------------------------------------------------------------
 
@@ -228,7 +240,8 @@ class Engine:
         self._ingestor.close()
         self._embedding.close()
         late += [worker.name for worker in reversed(self._workers) if not worker.stop()]
-        self.api.close()
+        if self._api is not None:
+            self._api.close()
         # Readers first: the last connection to close empties the write-ahead log, which a read-only one cannot.
         self._readers.close()
         if not self._writer.close():
@@ -265,6 +278,15 @@ class Engine:
             self._keeper.keep()
             self._embedding.drain()
         return progress
+
+    def totals(self) -> tuple[int, int]:
+        """Return how many sessions and messages are searchable.
+
+        Raises:
+            StorageFailure: The database cannot be read.
+        """
+        with self._readers.connection() as connection:
+            return coverage.totals(connection)
 
     def warm(self) -> None:
         """Load the embedding model now, because a question is likely soon. Returns at once."""
@@ -344,7 +366,12 @@ class Engine:
         """Let every room that remembers something of the database forget it: it was replaced."""
         self._keeper.renewed()
         self._embedding.renewed()
-        self.api.leg.rest()
+        self._forget_vectors()
+
+    def _forget_vectors(self) -> None:
+        """Give back the memory in which vectors are searched."""
+        if self._api is not None:
+            self._api.leg.rest()
 
     def _back_up_for_migration(self) -> None:
         self._keeper.backups.make("migration")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from engine.api import EngineApi
 from engine.core.zone import zone_of
 from engine.safekeeping import Safekeeping
 from engine.store.connection import ReaderPool
@@ -13,6 +12,7 @@ from engine.store.connection import ReaderPool
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from engine.api import EngineApi
     from engine.core.clock import Clock
     from engine.core.paths import Paths
     from engine.core.settings import Settings
@@ -26,6 +26,8 @@ def open_reader(paths: Paths, settings: Settings, clock: Clock) -> Generator[Eng
         StoreMissing: There is no database yet.
         StorageFailure: It cannot be read.
     """
+    from engine.api import EngineApi  # noqa: PLC0415 - indexing once can do without it
+
     readers = ReaderPool(paths.database)
     zone = zone_of(settings.time_zone)
     keeper = Safekeeping(
