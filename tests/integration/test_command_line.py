@@ -53,6 +53,8 @@ class Terminal:
 @pytest.fixture
 def terminal(paths: Paths, tmp_path: Path) -> Terminal:
     assert paths.home is not None
+    # Loading the model takes longer than everything else together; packaging/smoke.py does it.
+    paths.settings_file.write_text("[embedding]\nenabled = false\n", encoding="utf-8")
     claude = tmp_path / "claude"
     shutil.copytree(SAMPLE, claude / "projects")
     made = Terminal(paths.home, claude)

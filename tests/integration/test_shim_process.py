@@ -124,7 +124,7 @@ def test_a_large_message_costs_at_most_twice_its_size(paths: Paths) -> None:
 
 
 def test_a_session_survives_the_restart_of_the_engine(paths: Paths) -> None:
-    with FakeEngine(paths, "1.0") as first, ShimProcess(paths) as shim:
+    with FakeEngine(paths, "1.0") as first, ShimProcess(paths, engine=FAILING_ENGINE) as shim:
         open_session(shim)
         first.withheld |= {"tools/call"}
         shim.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"arguments": {}}})
