@@ -296,7 +296,7 @@ class EngineApi:
 
     def status(self) -> Status:
         """Return what the engine is doing. Answers even when the database cannot be read."""
-        return status_of(self._readers, self._paths, self._control)
+        return status_of(self._readers, self._paths, self._settings, self._control)
 
     def coverage(self, *, by: Literal["project", "day"] | None = None, limit: int = 50, offset: int = 0) -> Coverage:
         """Return how much of the history is indexed.

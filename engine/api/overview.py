@@ -28,21 +28,23 @@ if TYPE_CHECKING:
     from engine.api.control import EngineControl
     from engine.api.page import Page
     from engine.core.paths import Paths
+    from engine.core.settings import Settings
     from engine.store.connection import Connection, ReaderPool
 
 MAX_PROBLEMS = 200
 """Files and lines that are named; beyond them only the counts tell."""
 
 
-def status_of(readers: ReaderPool, paths: Paths, control: EngineControl | None) -> Status:
+def status_of(readers: ReaderPool, paths: Paths, settings: Settings, control: EngineControl | None) -> Status:
     """Return what the engine is doing. Answers even when the database cannot be read."""
     warnings = () if control is None else control.notices()
-    counted, stored_bytes, redacted = (0, 0), 0, None
+    counted, stored_bytes, redacted, waiting = (0, 0), 0, None, 0
     try:
         with readers.connection() as connection:
             counted = coverage.totals(connection)
             stored_bytes = archived.sums(connection).stored_bytes
             redacted = redactions.totals(connection) or None
+            waiting = generations.left(connection) if control is None else 0
     except StorageFailure as problem:
         text = f"{problem.title}. {problem.message}"
         warnings = (*warnings, Notice(id=problem.code, text=text, hint=problem.hint))
@@ -52,7 +54,7 @@ def status_of(readers: ReaderPool, paths: Paths, control: EngineControl | None) 
         if control is None
         else control.engine_status(),
         ingest=idle if control is None else control.ingest_status(),
-        embedding=EmbeddingStatus(state="off", backlog=0) if control is None else control.embedding_status(),
+        embedding=_resting(settings, waiting) if control is None else control.embedding_status(),
         clients=0 if control is None else control.clients(),
         paths=_shown_paths(paths),
         database_bytes=_size(paths.database),
@@ -63,6 +65,15 @@ def status_of(readers: ReaderPool, paths: Paths, control: EngineControl | None) 
         job=None if control is None else control.job(),
         redacted=redacted,
     )
+
+
+def _resting(settings: Settings, waiting: int) -> EmbeddingStatus:
+    """Return what there is to embed while no engine runs that could."""
+    if not settings.embedding_enabled:
+        return EmbeddingStatus(
+            state="off", backlog=0, reason="Search by meaning is switched off (setting embedding.enabled)."
+        )
+    return EmbeddingStatus(state="waiting" if waiting else "idle", backlog=waiting, reason="No engine is running.")
 
 
 def coverage_of(connection: Connection, by: Literal["project", "day"] | None, page: Page, zone: ZoneInfo) -> Coverage:

@@ -197,7 +197,7 @@ class EmbeddingLoop:
     def status(self) -> EmbeddingStatus:
         """Return what embedding is doing."""
         with self._readers.connection() as connection:
-            left = self._left(connection)
+            left = generations.left(connection)
         problem = self._health.problem
         state: State = "idle"
         reason = None
@@ -323,7 +323,7 @@ class EmbeddingLoop:
             return True
         with self._readers.connection() as connection:
             known = generations.generations(connection)
-            if not known and not self._left(connection):
+            if not known and not generations.left(connection):
                 return False
         revision = revision_of(folder)
         for each in known:
@@ -370,12 +370,6 @@ class EmbeddingLoop:
         self._writer.write(renew)
 
     # Rest --------------------------------------------------------------------------------------------------------
-
-    def _left(self, connection: Connection) -> int:
-        known = generations.generations(connection)
-        if not known:
-            return generations.share(connection)[0]
-        return sum(generations.waiting_count(connection, each.id) for each in known)
 
     def _unload_when_idle(self) -> None:
         if self._client.is_running and self._idle_s() >= self._options.idle_unload_s:

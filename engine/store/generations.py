@@ -223,6 +223,14 @@ def waiting_count(connection: apsw.Connection, generation: int, *, up_to: Signal
     return int(row[0])
 
 
+def left(connection: apsw.Connection) -> int:
+    """Return how many chunks have no vectors yet, of all generations; all chunks before the first model was loaded."""
+    known = generations(connection)
+    if not known:
+        return share(connection)[0]
+    return sum(waiting_count(connection, each.id) for each in known)
+
+
 def mark(connection: apsw.Connection, generation: int, chunks: Iterable[int], state: int) -> None:
     """Take chunks out of the queue without vectors: failed, or never to be embedded. Writer only."""
     listed = json.dumps(list(chunks))

@@ -69,6 +69,16 @@ def test_status_answers_without_a_database_and_says_what_is_missing(paths: Paths
     assert "backscroll serve" in warning["hint"]
 
 
+def test_without_an_engine_status_says_what_waits_for_its_vectors_and_why_nothing_is_done(engine: Engine) -> None:
+    with open_reader(engine.paths, Settings(time_zone="UTC"), FixedClock(NOON)) as api:
+        waiting = api.call("status", {})["embedding"]
+    assert (waiting["state"], waiting["backlog"], waiting["reason"]) == ("waiting", 4, "No engine is running.")
+    with open_reader(engine.paths, Settings(time_zone="UTC", embedding_enabled=False), FixedClock(NOON)) as api:
+        off = api.call("status", {})["embedding"]
+    assert off["state"] == "off"
+    assert "embedding.enabled" in off["reason"]
+
+
 def test_status_names_places_and_counts(engine: Engine) -> None:
     status = engine.api.call("status", {})
 

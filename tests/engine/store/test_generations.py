@@ -59,6 +59,9 @@ def test_nothing_is_embedded_before_the_first_model_and_that_is_counted(db: Conn
     add_chunk(db, "one")
     assert generations.answering(db) is None
     assert generations.share(db) == (1, 0, 0.0)
+    assert generations.left(db) == 1
+    open_one(db)
+    assert generations.left(db) == 1
 
 
 def test_an_empty_history_is_covered_completely(db: Connection) -> None:
