@@ -16,11 +16,13 @@ from desktop.errors import log_bug, trouble_of
 from desktop.resources import TrayState
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from desktop.bridge import Bridge
     from desktop.errors import Trouble
     from desktop.history import History
     from desktop.tasks import Tasks
-    from engine.core.models.status import Status
+    from engine.core.models.status import Notice, Status
     from engine.integrations.registration import ConnectionState
 
 SOON_MS: Final = 250
@@ -85,6 +87,13 @@ class Pulse:
             return words.tray.STARTING if self.is_starting else words.tray.STOPPED
         return serious(status) or self._at_work(status)
 
+    @property
+    def advice(self) -> str:
+        """What the person can do about a problem; empty while there is none."""
+        if self.problem is not None:
+            return self.problem.text
+        return "" if self.status is None else next((each.hint for each in _serious(self.status)), "")
+
     def _at_work(self, status: Status) -> str:
         count = shown.count(status.messages)
         if status.ingest.state == "paused":
@@ -110,8 +119,12 @@ def is_embedding(status: Status) -> bool:
 
 def serious(status: Status) -> str | None:
     """Return the first warning that means that something does not work."""
+    return next((shown.one_line(each.text, 160) for each in _serious(status)), None)
+
+
+def _serious(status: Status) -> Iterator[Notice]:
     harmless = {"no_history", "polling"}
-    return next((shown.one_line(each.text, 160) for each in status.warnings if each.id not in harmless), None)
+    return (each for each in status.warnings if each.id not in harmless)
 
 
 def _with_left(state: str, eta_s: float | None) -> str:

@@ -9,13 +9,12 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from desktop import words
-from desktop.resources import tray_icon
+from desktop.resources import TrayState, tray_icon
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QIcon
 
     from desktop.pulse import Pulse
-    from desktop.resources import TrayState
 
 
 class Tray(QObject):
@@ -41,15 +40,21 @@ class Tray(QObject):
         self.icon = QSystemTrayIcon()
         self.icon.setContextMenu(self.menu)
         self.icon.activated.connect(self._activated)
+        self.icon.messageClicked.connect(lambda: self.wanted.emit("status"))
+        self._told: set[str] = set()
+        self._is_shown = False
         self.show_pulse(pulse)
         self.rebuild()
 
     def show(self) -> None:
         """Put the icon into the panel."""
         self.icon.show()
+        self._is_shown = True
+        self.show_pulse(self._pulse)
 
     def hide(self) -> None:
         """Take it out."""
+        self._is_shown = False
         self.icon.hide()
 
     def show_pulse(self, pulse: Pulse) -> None:
@@ -61,6 +66,16 @@ class Tray(QObject):
             self._shown = looks
             self.icon.setIcon(self._icon(looks))
         self.icon.setToolTip(words.tray.tooltip(pulse.sentence))
+        if pulse.tray_state is TrayState.ATTENTION:
+            self._notify(pulse)
+
+    def _notify(self, pulse: Pulse) -> None:
+        """Say once what needs the person. Nothing else is worth a notification."""
+        if pulse.sentence in self._told or not self._is_shown:
+            return
+        self._told.add(pulse.sentence)
+        text = " ".join(part for part in (_ended(pulse.sentence), pulse.advice) if part)
+        self.icon.showMessage(words.shared.APP, text, QSystemTrayIcon.MessageIcon.Warning)
 
     def rebuild(self) -> None:
         """Fill the menu from what is known."""
@@ -107,3 +122,9 @@ class Tray(QObject):
             share = None if steps is None else steps / 24
             self._icons[looks] = tray_icon(state, share=share, template=sys.platform == "darwin")
         return self._icons[looks]
+
+
+def _ended(sentence: str) -> str:
+    """Return a sentence that begins and ends as one."""
+    text = sentence[:1].upper() + sentence[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 EXAMPLE: Final = "Try Ctrl+Shift+Space, Ctrl+Alt+S or F9."
-OTHER: Final = "Choose other keys in the settings."
+OTHER: Final = "Choose other keys in the settings: Ctrl+Alt+S, for example."
 TAKEN: Final = "Another program uses these keys."
 NONE: Final = "No program can claim a key on this desktop"
 NO_DISPLAY: Final = "There is no display server that gives keys to programs."

@@ -104,6 +104,37 @@ def test_the_tooltip_says_the_state(tray: Tray) -> None:
     assert tray.icon.toolTip() == "Backscroll: indexing is paused"
 
 
+def test_only_what_needs_the_person_is_notified_and_once(tray: Tray, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def say(_title: str, text: str, _icon: QSystemTrayIcon.MessageIcon) -> None:
+        said.append(text)
+
+    monkeypatch.setattr(tray.icon, "showMessage", say)
+    monkeypatch.setattr(tray.icon, "show", lambda: None)  # Qt's offscreen platform has no panel and warns
+    full = Pulse(problem=Trouble("The disk is full", "Nothing can be written.", "Make room."))
+    tray.show_pulse(full)
+    assert said == []  # there is no icon yet to which it could belong
+    tray.show()
+    for pulse in (
+        Pulse(status=status(ingest="indexing", pending=9)),
+        full,
+        Pulse(status=status(ingest="paused")),
+        full,
+    ):
+        tray.show_pulse(pulse)
+    tray.show_pulse(Pulse(status=status(warnings=(HARMLESS, NOTICE))))
+    tray.hide()
+    assert said == ["The disk is full. Nothing can be written. Make room.", "Engine-embed was given up. Start again."]
+
+
+def test_a_click_on_the_notification_shows_the_status(tray: Tray) -> None:
+    wanted: list[str] = []
+    tray.wanted.connect(wanted.append)
+    tray.icon.messageClicked.emit()
+    assert wanted == ["status"]
+
+
 @pytest.mark.parametrize("state", TrayState)
 @pytest.mark.parametrize("template", [False, True])
 def test_every_state_has_its_own_drawing_at_every_size(qapp: QApplication, state: TrayState, template: bool) -> None:  # noqa: FBT001 - a parameter
