@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from engine.knowledge.evidence import Descriptor, EvidenceCatalogue
-    from engine.knowledge.records import Issue, Record, RecordFile
+    from engine.knowledge.records import Issue, RecordFile
     from engine.knowledge.validation import Guard
     from engine.knowledge.vault import Scan
 
@@ -66,6 +66,7 @@ class ScopeIndex:
         ids |= {issue.id for issue in (*was_stale.values(), *self._stale.values()) if issue.id is not None}
         last = self._last
         same = self._judge(ids) and last is not None and not self._may_lose_ground(dirty, last.available)
+        changed = {name: self._by_id[name] for name in ids if name in self._by_id}
         self._last = Snapshot(
             scan=scan,
             scope=self.scope,
@@ -81,19 +82,9 @@ class ScopeIndex:
             referrers=self._referrers,
             total=self._total,
             guard_rows=self._guard_rows(guards),
-            settled=last.available if same and last is not None else None,
-            settled_eligible=self._eligible_again(last, ids) if same and last is not None else None,
+            carried=last.carry_over(changed) if same and last is not None else None,
         )
         return self._last
-
-    def _eligible_again(self, last: Snapshot, ids: set[str]) -> dict[str, Record]:
-        """Return the eligible records of a graph that stayed the same, with what changed inside them."""
-        found = dict(last.eligible)
-        for name in ids:
-            record = self._by_id[name].record if name in self._by_id else None
-            if name in found and record is not None:
-                found[name] = record
-        return found
 
     def _check(self, path: str, checker: ReferenceChecker) -> None:
         """Judge one file's references anew."""

@@ -9,6 +9,7 @@ import hashlib
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Literal
 
 from engine.knowledge.availability import Node, available_ids, chain_end, dead_ends, survivor_of
@@ -36,6 +37,22 @@ FILTERS_KEPT = 8
 """Answers of `passing` remembered by a snapshot; each holds one id for each record."""
 
 Flag = Literal["duplicate", "invalid", "stale", "unavailable"]
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedOver:
+    """What a snapshot takes from the one before, when a change left the graph of availability as it was.
+
+    None and empty where the one before was never asked.
+    """
+
+    available: frozenset[str]
+    eligible: dict[str, Record]
+    hashes: dict[str, str] | None
+    current: dict[str, Record] | None
+    replacements: dict[str, str] | None
+    names: dict[str, tuple[str, ...]] | None
+    passing: dict[RecordFilter, frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -67,9 +84,7 @@ class Snapshot:
     """Made from every path and hash of the scope, whatever their order."""
     guard_rows: str
     """The safeguards of this scope's records, as part of the snapshot's name."""
-    settled: frozenset[str] | None = None
-    """What is available, when the graph is the one of the snapshot before."""
-    settled_eligible: dict[str, Record] | None = None
+    carried: CarriedOver | None = None
 
     @property
     def ontology(self) -> Ontology:
@@ -101,8 +116,8 @@ class Snapshot:
 
         A claim whose source is out stays only while its retained evidence verifies (contract 3, point 15).
         """
-        if self.settled is not None:
-            return self.settled
+        if self.carried is not None:
+            return self.carried.available
         nodes = self.nodes
         while True:
             available = available_ids(nodes)
@@ -127,8 +142,8 @@ class Snapshot:
     @cached_property
     def eligible(self) -> dict[str, Record]:
         """Available records that are active or superseded, by id: all that any search or dated view may show."""
-        if self.settled_eligible is not None:
-            return self.settled_eligible
+        if self.carried is not None:
+            return self.carried.eligible
         by_id = self.by_id
         found = ((name, by_id[name].record) for name in sorted(self.available) if name in by_id)
         return {
@@ -140,6 +155,8 @@ class Snapshot:
     @cached_property
     def current(self) -> dict[str, Record]:
         """Eligible records that are active."""
+        if self.carried is not None and self.carried.current is not None:
+            return self.carried.current
         return {name: record for name, record in self.eligible.items() if record.lifecycle == "active"}
 
     def passing(self, wanted: RecordFilter) -> frozenset[str]:
@@ -147,12 +164,49 @@ class Snapshot:
         if wanted not in self._passing:
             if len(self._passing) >= FILTERS_KEPT:
                 self._passing.clear()
-            self._passing[wanted] = frozenset(name for name, one in self.eligible.items() if wanted.passes(one))
+            self._passing[wanted] = frozenset(compress(self.eligible, map(wanted.passes, self.eligible.values())))
         return self._passing[wanted]
 
     @cached_property
     def _passing(self) -> dict[RecordFilter, frozenset[str]]:
-        return {}
+        return self.carried.passing if self.carried is not None else {}
+
+    @cached_property
+    def hashes(self) -> dict[str, str]:
+        """The hash of every eligible record's file."""
+        if self.carried is not None and self.carried.hashes is not None:
+            return self.carried.hashes
+        return {name: self.by_id[name].hash for name in self.eligible}
+
+    def carry_over(self, changed: Mapping[str, RecordFile]) -> CarriedOver:
+        """Return what holds on after files changed in ways that leave the graph as it is.
+
+        Args:
+            changed: The files that are not as they were, by id.
+        """
+        now = {name: file.record for name, file in changed.items() if name in self.eligible and file.record is not None}
+        made = vars(self)
+        same_standing = all(
+            (record.lifecycle, record.superseded_by)
+            == (self.eligible[name].lifecycle, self.eligible[name].superseded_by)
+            for name, record in now.items()
+        )
+        same_names = all(changed[name].names == self.by_id[name].names for name in now)
+        passing = {
+            wanted: ids ^ moved if (moved := {n for n in now if wanted.passes(now[n]) != (n in ids)}) else ids
+            for wanted, ids in self._passing.items()
+        }
+        hashes = {**self.hashes, **{name: changed[name].hash for name in now}} if "hashes" in made else None
+        active = {name: record for name, record in now.items() if record.lifecycle == "active"}
+        return CarriedOver(
+            available=self.available,
+            eligible={**self.eligible, **now},
+            hashes=hashes,
+            current={**self.current, **active} if same_standing and "current" in made else None,
+            replacements=self.replacements if same_standing and "replacements" in made else None,
+            names=self.names if same_names and "names" in made else None,
+            passing=passing,
+        )
 
     @cached_property
     def source_events(self) -> dict[str, str]:
@@ -178,6 +232,8 @@ class Snapshot:
     @cached_property
     def replacements(self) -> dict[str, str]:
         """For each superseded record whose chain ends well, the current record (R48)."""
+        if self.carried is not None and self.carried.replacements is not None:
+            return self.carried.replacements
         replaced_by = {
             name: record.superseded_by
             for name, record in self.eligible.items()
@@ -190,6 +246,8 @@ class Snapshot:
     @cached_property
     def names(self) -> dict[str, tuple[str, ...]]:
         """Eligible ids by each normalised title and alias, in id order."""
+        if self.carried is not None and self.carried.names is not None:
+            return self.carried.names
         found: dict[str, list[str]] = {}
         for name in self.eligible:
             for text in self.by_id[name].names:

@@ -146,7 +146,7 @@ class OpenStore:
         if mark is not None and (mark.snapshot, mark.fingerprint, mark.history_seq) == (snapshot.id, FINGERPRINT, seq):
             return
         wanted: dict[Projection, Mapping[str, str]] = {
-            "current": {name: snapshot.by_id[name].hash for name in snapshot.eligible},
+            "current": snapshot.hashes,
             "earlier": {name: snapshot.by_id[name].hash for name in snapshot.replacements},
         }
         try:
@@ -154,8 +154,8 @@ class OpenStore:
                 if mark is None or mark.fingerprint != FINGERPRINT:
                     index.rebuild()
                 for projection, target in wanted.items():
-                    known = index.rows(projection)
-                    index.remove(projection, [name for name, row in known.items() if target.get(name) != row.hash])
+                    known = index.hashes(projection)
+                    index.remove(projection, [name for name, _ in known.items() - target.items()])
                     missing = sorted(target.keys() - known.keys())
                     self.reindexed += index.add(projection, (self._text(snapshot.by_id[name]) for name in missing))
                 index.set_mark(snapshot.id, self.clock.now(), seq)

@@ -18,7 +18,7 @@ import apsw
 from engine.core.errors import StorageFailure
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator, Iterable, Mapping
 
     from engine.store.knowledge_state import KnowledgeState
 
@@ -129,9 +129,12 @@ class KeywordIndex:
             name: (f"{fts}_{suffix}", f"{rows}_{suffix}") for name, (fts, rows) in _PREFIX.items()
         }
         self._rows: dict[Projection, dict[str, IndexedRow]] = {"current": {}, "earlier": {}}
+        self._hashes: dict[Projection, dict[str, str]] = {"current": {}, "earlier": {}}
+        """Hash by record id, beside `_rows` so that two states are compared in one step."""
         self._generation: int | None = None
-        self._changes = 0
-        self._corpora: dict[Projection, tuple[frozenset[str], int, Corpus]] = {}
+        self._corpora: dict[Projection, tuple[frozenset[str], Corpus]] = {}
+        self._moved: dict[Projection, dict[str, int | None]] = {"current": {}, "earlier": {}}
+        """Records added and removed since the corpus was made, with the row they have in it."""
         with index_errors():
             self.words = Words(state.connection)
 
@@ -165,10 +168,15 @@ class KeywordIndex:
             with index_errors():
                 for name, (_, table) in self._tables.items():
                     self._rows[name] = {} if generation is None else self._load(table)
+                    self._hashes[name] = {record: row.hash for record, row in self._rows[name].items()}
             self._generation = generation
-            self._changes += 1
+            self._corpora.clear()
 
-    def rows(self, projection: Projection) -> dict[str, IndexedRow]:
+    def hashes(self, projection: Projection) -> Mapping[str, str]:
+        """Return the hash of everything indexed, by record id, as of the last `load`, `add` and `remove`."""
+        return self._hashes[projection]
+
+    def rows(self, projection: Projection) -> Mapping[str, IndexedRow]:
         """Return what is indexed, by record id, as of the last `load`, `add` and `remove`."""
         return self._rows[projection]
 
@@ -180,14 +188,27 @@ class KeywordIndex:
         }
 
     def corpus(self, projection: Projection, allowed: frozenset[str]) -> Corpus:
-        """Return the rows of these records. The last answer is kept: the same set usually comes again."""
+        """Return the rows of these records. The last answer is carried on: the same set usually comes again."""
         known = self._corpora.get(projection)
-        if known is not None and known[0] is allowed and known[1] == self._changes:
-            return known[2]
-        rows = self._rows[projection]
-        names = {rows[name].rowid: name for name in allowed if name in rows}
-        corpus = Corpus({rowid: rows[name].tokens for rowid, name in names.items()}, names)
-        self._corpora[projection] = (allowed, self._changes, corpus)
+        moved, rows = self._moved[projection], self._rows[projection]
+        if known is None or (known[0] is not allowed and known[0] != allowed):
+            names = {rows[name].rowid: name for name in allowed if name in rows}
+            corpus = Corpus({rowid: rows[name].tokens for rowid, name in names.items()}, names)
+        elif moved:
+            corpus = Corpus(dict(known[1].sizes), dict(known[1].names))
+            for before in moved.values():
+                if before is not None:
+                    corpus.sizes.pop(before, None)
+                    corpus.names.pop(before, None)
+            # Only now: a row that one record left may be another's.
+            for name in moved:
+                row = rows.get(name)
+                if row is not None and name in allowed:
+                    corpus.sizes[row.rowid], corpus.names[row.rowid] = row.tokens, name
+        else:
+            corpus = known[1]
+        self._corpora[projection] = (allowed, corpus)
+        moved.clear()
         return corpus
 
     def rebuild(self) -> None:
@@ -212,17 +233,19 @@ class KeywordIndex:
                     "tokens INTEGER NOT NULL, alias_ends TEXT NOT NULL)",
                 )
         self._rows = {"current": {}, "earlier": {}}
+        self._hashes = {"current": {}, "earlier": {}}
         self._generation = None
-        self._changes += 1
+        self._corpora.clear()
 
     def remove(self, projection: Projection, names: Iterable[str]) -> None:
         """Take records out. Inside a transaction."""
         fts, table = self._tables[projection]
         known = self._rows[projection]
-        self._changes += 1
         with index_errors():
             for name in names:
                 row = known.pop(name)
+                del self._hashes[projection][name]
+                self._moved[projection].setdefault(name, row.rowid)
                 self._connection.execute(f"DELETE FROM {fts} WHERE rowid = ?", (row.rowid,))
                 self._connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (row.rowid,))
 
@@ -231,9 +254,8 @@ class KeywordIndex:
         fts, table = self._tables[projection]
         known = self._rows[projection]
         count = 0
-        self._changes += 1
         with index_errors():
-            rowid = max((row.rowid for row in known.values()), default=0)
+            rowid = int(str(self._connection.execute(f"SELECT coalesce(max(rowid), 0) FROM {table}").get))
             for text in texts:
                 rowid += 1
                 count += 1
@@ -250,6 +272,8 @@ class KeywordIndex:
                     (rowid, text.id, text.hash, tokens, json.dumps(ends)),
                 )
                 known[text.id] = IndexedRow(rowid, text.hash, tokens, tuple(ends))
+                self._hashes[projection][text.id] = text.hash
+                self._moved[projection].setdefault(text.id, None)
         return count
 
     def set_mark(self, snapshot: str, indexed_at: float, history_seq: int) -> None:

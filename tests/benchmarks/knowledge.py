@@ -3,7 +3,7 @@
     python dev.py bench knowledge [records]
 
 Limits: first scan under 15 s, one change under 150 ms, unchanged under 50 ms. Ends with 1 when one is missed. Run it on
-an idle machine: all but 1 to 3 ms of an unchanged query are 20,000 calls of stat, 37 to 41 ms of processor time on the
+an idle machine: all but 1 to 3 ms of an unchanged query are 20,000 calls of stat, 36 to 38 ms of processor time on the
 machine this was written on, whoever makes them (a statx through ctypes took the same).
 """
 

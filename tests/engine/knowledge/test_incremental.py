@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -18,13 +19,15 @@ from hypothesis import strategies as st
 
 from engine.core.clock import FixedClock
 from engine.knowledge import scan
+from engine.knowledge.filters import RecordFilter
 from engine.knowledge.frontmatter import new_record
 from engine.knowledge.queries import GrepQuery
 from engine.knowledge.scan import ScanLimits, VaultWalker
 from engine.knowledge.scope_index import ScopeIndex
+from engine.knowledge.service import KnowledgeService
 from engine.knowledge.validation import Guard
 from engine.knowledge.vault import VaultReader
-from tests.engine.knowledge.fixture_f import NOW, RECORDED, Store, ids, sha256
+from tests.engine.knowledge.fixture_f import NOW, RECORDED, Store, empty_store, fixture_f, ids, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +69,7 @@ def content(chosen: dict[str, Any]) -> bytes:
         "id": chosen["name"],
         "revision": chosen["revision"],
         "kind": kind,
-        "title": f"Title {chosen['name']}",
+        "title": f"Title {chosen['name']} {chosen['revision']}",
         "scope": chosen["scope"],
         "lifecycle": chosen["lifecycle"],
         "recorded_at": RECORDED,
@@ -103,6 +106,9 @@ def retain(vault: Path, number: int) -> None:
     )
 
 
+FILTERS = (RecordFilter(), RecordFilter(lifecycle="superseded"), RecordFilter(lifecycle="all", kind="claim"))
+
+
 def facts(snapshot: Snapshot) -> dict[str, object]:
     return {
         "id": snapshot.id,
@@ -112,6 +118,9 @@ def facts(snapshot: Snapshot) -> dict[str, object]:
         "nodes": snapshot.nodes,
         "available": snapshot.available,
         "eligible": list(snapshot.eligible.items()),
+        "current": list(snapshot.current.items()),
+        "hashes": snapshot.hashes,
+        "passing": [snapshot.passing(wanted) for wanted in FILTERS],
         "replacements": snapshot.replacements,
         "names": snapshot.names,
         "linked": {name: snapshot.linked(name) for name in sorted(snapshot.available)},
@@ -144,6 +153,72 @@ def test_a_carried_over_snapshot_equals_a_fresh_one(rounds: list[list[Any]]) -> 
             for scope in ("default", "other") if number % 2 == 0 else ("default",):
                 expected = ScopeIndex(scope, fresh.evidence).snapshot(fresh.scan(), guards)
                 assert facts(indexes[scope].snapshot(found, guards)) == facts(expected)
+
+
+EDIT = st.one_of(
+    st.tuples(st.just("body"), st.sampled_from(["P-ana", "P-atlas", "C-p1", "C-p2", "C-kick"]), st.integers(1, 30)),
+    st.tuples(st.just("tag"), st.sampled_from(["P-ana", "C-p2"]), st.integers(1, 2)),
+    st.tuples(st.just("withdraw"), st.sampled_from(["C-kick", "C-p2", "P-acme"]), st.just(0)),
+    st.tuples(st.just("add"), st.sampled_from(["N-1", "N-2"]), st.integers(1, 5)),
+    st.tuples(st.just("delete"), st.sampled_from(["N-1", "N-2", "C-p1"]), st.just(0)),
+)
+ASKED = "atlas forty price"
+QUESTIONS = (
+    GrepQuery(ASKED, mode="any"),
+    GrepQuery(ASKED, mode="any"),
+    GrepQuery(ASKED, tag="Q2"),
+    GrepQuery(ASKED, lifecycle="all"),
+    GrepQuery(ASKED, mode="any", kind="claim"),
+)
+
+
+def edit(store: Store, what: str, name: str, number: int) -> None:
+    if what == "add":
+        store.page(name, "topic", f"Note {name}", "atlas " * number)
+    elif name in store.paths and not store.paths[name].exists():
+        return
+    elif what == "body":
+        store.edit(name, body="\n" + "price forty " * number)
+    elif what == "tag":
+        tags: list[YamlValue] = ["Q2", "later"]
+        store.edit(name, tags=tags[:number])
+    elif what == "withdraw":
+        store.withdraw(name)
+    elif what == "delete" and name in store.paths:
+        store.paths[name].unlink()
+
+
+ROUND = st.tuples(st.lists(EDIT, max_size=4), st.integers(0, len(QUESTIONS) - 1))
+
+
+@given(st.lists(ROUND, min_size=1, max_size=6))
+@settings(max_examples=15)
+def test_a_corpus_carried_on_ranks_as_one_read_anew(rounds: list[tuple[list[tuple[str, str, int]], int]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        store = fixture_f(empty_store(Path(folder)))
+        try:
+            store.grep("atlas forty")
+            for changes, question in rounds:
+                for change in changes:
+                    edit(store, *change)
+                query = replace(QUESTIONS[question], view="full")
+                answer = store.service.grep(query)
+                fresh = KnowledgeService(store.root, store.clock)
+                expected = fresh.grep(query)
+                fresh.close()
+                assert (answer["rows"], answer["total"]) == (expected["rows"], expected["total"])
+        finally:
+            store.service.close()
+
+
+def test_a_row_one_record_left_may_be_anothers(f: Store) -> None:
+    f.grep("price", time_field="occurred_at", since="2026-03-10")
+    for path in f.paths.values():
+        if path != f.paths["C-p2"] and path != f.paths["M-rev"]:
+            path.unlink()
+    f.edit("C-p2", remove=("supersedes", "entities"))
+    f.edit("M-rev", remove=("entities",))
+    assert set(ids(f.grep("price", time_field="occurred_at", since="2026-03-10"))) == {"C-p2", "M-rev"}
 
 
 def test_only_changed_files_are_opened(f: Store) -> None:
