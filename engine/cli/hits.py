@@ -26,6 +26,8 @@ ROOM_FOR_ONE_LINE: Final = 110
 PLACE_WIDTH: Final = 36
 _CORRECTED: Final = re.compile(r"[^.]*\bcorrected_query\b[^.]*\.?")
 """The engine's sentence about a field that is shown here in words."""
+_PROJECTS: Final = re.compile(r"; `projects` names where the words do occur")
+"""As above: they are listed here."""
 
 
 def hit_lines(hit: dict[str, Any], number: int, output: Output) -> Iterator[RenderableType]:
@@ -88,7 +90,7 @@ def search_footer(reply: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"{more} in what says little: --all", "faint"
     if reply.get("projects"):
         yield "Projects that do match: " + ", ".join(one_line(each) for each in reply["projects"]), "note"
-    note = _CORRECTED.sub("", reply.get("note") or "").strip()
+    note = _PROJECTS.sub("", _CORRECTED.sub("", reply.get("note") or "")).strip()
     if note:
         yield as_commands(note), "note"
     if reply.get("limit_applied"):

@@ -13,6 +13,7 @@ from engine.cli.access import access_of
 from engine.cli.output import Output
 from engine.cli.progress import ProgressView
 from engine.cli.safe import one_line
+from engine.cli.wording import as_commands
 from engine.core.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -75,4 +76,4 @@ def _lines(reply: dict[str, Any]) -> Iterator[RenderableType]:
                 "  ", (words.moment(each.get("last_at")), "time"), " ", (each["session_id"], "id"), " ", title
             )
     if reply.get("note"):
-        yield Text(one_line(reply["note"]), style="faint")
+        yield Text(one_line(as_commands(reply["note"])), style="faint")

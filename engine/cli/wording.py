@@ -43,6 +43,7 @@ OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "occurredOnOrBefore": "--to",
         "include_low_signal": "--all",
         "include_sidechains": "--sidechains",
+        "include_only_copies": "--include-only-copies",
     }
 )
 """The option that sets an argument."""
@@ -52,12 +53,14 @@ SWITCHES: Final[Mapping[str, str]] = MappingProxyType({"fix=true": "--fix", "dry
 
 _TOOLS: Final = "|".join(sorted(COMMANDS, key=len, reverse=True))
 _ARGUMENTS: Final = "|".join(OPTIONS)
+_UNMISTAKABLE: Final = "|".join(name for name in OPTIONS if "_" in name)
+"""Arguments that are no words, so that they need no quotes to be known."""
 _NAMED: Final = re.compile(
     rf"""`?\b(?P<tool>{_TOOLS})\b`?
     |"(?P<argument>{_ARGUMENTS})":[ ](?:"(?P<text>[^"]*)"|(?P<number>[\w-]+))
     |["`](?P<quoted>{_ARGUMENTS})["`]
     |\A(?P<subject>{_ARGUMENTS})(?:\[\d+\])?(?=[ ](?:must|is|cannot|does|lies)\b)
-    |(?<![-\w])(?P<plain>date_from|date_to)\b
+    |(?<![-\w])(?P<plain>{_UNMISTAKABLE})\b
     |(?P<switch>fix=true|dry_run=false)
     """,
     re.VERBOSE,

@@ -202,7 +202,10 @@ def test_a_narrow_terminal_gets_place_and_title_on_a_line_of_their_own(
 
 
 def test_an_empty_answer_names_projects_that_do_match() -> None:
-    assert "Projects that do match: /srv/a" in dict(search_footer(reply(projects=["/srv/a"])))
+    said = "Nothing in this project; `projects` names where the words do occur."
+    lines = dict(search_footer(reply(projects=["/srv/a"], note=said)))
+    assert "Projects that do match: /srv/a" in lines
+    assert "Nothing in this project." in lines
 
 
 def test_a_refused_argument_is_wrong_use_with_its_repair(backscroll: Callable[..., Run]) -> None:

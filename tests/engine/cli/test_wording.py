@@ -17,6 +17,12 @@ from engine.cli.wording import as_commands
         ),
         ("date_from is not a date", "--from is not a date"),
         ("roles[0] must be one of user, tool", "--role must be one of user, tool"),
+        ("matches: set include_low_signal.", "matches: set --all."),
+        (
+            "Only what sub-agents said matches: set include_sidechains.",
+            "Only what sub-agents said matches: set --sidechains.",
+        ),
+        ("include_only_copies takes them out as well.", "--include-only-copies takes them out as well."),
         ("dry_run=false applies it.", "--apply applies it."),
         ("limit must be at least 1", "--limit must be at least 1"),
         ("call again with date_from and date_to", "call again with --from and --to"),
