@@ -29,6 +29,11 @@ SELF_TEST_S = 0.4
 """For each precision, where the processor does not say itself that bfloat16 is fast."""
 
 
+LENGTH_STEP = 16
+"""Passages are filled up to a multiple of so many tokens: torch keeps code and buffers for every length it has met, 240
+MB after 800 texts, 80 with this, in the same time."""
+
+
 class Model(Protocol):
     """A model, loaded. Any thread may ask: several compute side by side."""
 
@@ -141,7 +146,11 @@ class SentenceModel:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one vector of length 1 for each text."""
         made = self._model.encode(
-            list(texts), batch_size=max(1, len(texts)), show_progress_bar=False, convert_to_numpy=True
+            list(texts),
+            batch_size=max(1, len(texts)),
+            show_progress_bar=False,
+            convert_to_numpy=True,
+            processing_kwargs={"text": {"pad_to_multiple_of": LENGTH_STEP}},
         )
         vectors = np.asarray(made, dtype=np.float32)
         # bfloat16 normalises to 3 digits only.
