@@ -127,7 +127,7 @@ def newest_if_many(connection: Connection, expression: str, where: Scope, many: 
 
 
 def _typed(connection: Connection, query: Query, where: Scope, now_ms: int, wanted: int) -> Found | None:
-    """Return what the newest texts hold of a question whose last word is being typed; None when that is not enough."""
+    """Return what holds a question whose last word is being typed; None when the history is small, or nothing does."""
     *others, term = query.terms
     first, last = stretches.ends(connection, "chunks")
     if last - first < LARGE or len(term.words) != 1:
@@ -140,9 +140,11 @@ def _typed(connection: Connection, query: Query, where: Scope, now_ms: int, want
         times = len(begins.findall(text.lower() if text.isascii() else fold(index_words(text))))
         if times:
             matches.append(match.scored(_weight(times, len(text))))
-    if len(matches) < wanted:
-        return None
-    return Found(rank(matches, now_ms), len(matches), 0, 0, newest_only=True)
+    if len(matches) >= wanted:
+        return Found(rank(matches, now_ms), len(matches), 0, 0, newest_only=True)
+    # Few of the newest, so not very many at all: one statement ranks and counts them, each joins the lists once more.
+    every = rank(words.ranked(connection, query.strict, where.chunks), now_ms)
+    return Found(every, len(every), 0, 0) if len(every) else None
 
 
 def _weight(times: int, length: int) -> float:
