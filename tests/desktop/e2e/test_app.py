@@ -238,6 +238,7 @@ def test_the_first_start_shows_the_card(desk: Desk) -> None:
     (desk.home / "b" / "state" / "desktop.json").unlink()
     desk.app()
     desk.until(lambda: desk.is_shown("Welcome to Backscroll"), "the card")
+    assert desk.is_shown("Welcome to Backscroll")
 
 
 def test_without_a_tray_the_app_is_an_ordinary_window(short_tmp: Path, desk: Desk) -> None:

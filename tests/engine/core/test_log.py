@@ -76,5 +76,6 @@ def test_stderr_is_silent_unless_asked(paths: Paths, capsys: pytest.CaptureFixtu
 
 
 def test_importing_installs_no_handler() -> None:
-    code = "import logging, engine.core.log; assert not logging.getLogger().handlers"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+    code = "import logging, engine.core.log; print(logging.getLogger().handlers)"
+    run = subprocess.run([sys.executable, "-c", code], check=True, timeout=30, capture_output=True, encoding="utf-8")
+    assert run.stdout.strip() == "[]"

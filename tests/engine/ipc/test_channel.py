@@ -190,6 +190,8 @@ def test_shutting_down_and_closing_may_be_repeated(pair: tuple[Channel, Channel]
     for channel in pair:
         for end in (channel.end_input, channel.shutdown, channel.close, channel.close, channel.shutdown):
             end()
+        with pytest.raises(OSError, match=r"."):
+            channel.send(b"late")
 
 
 def test_the_wire_is_that_of_the_standard_library() -> None:

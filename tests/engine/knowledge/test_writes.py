@@ -237,7 +237,8 @@ def test_a_correction_supersedes_in_one_step(f: Store) -> None:
 
 
 def test_an_expired_claim_can_be_corrected(f: Store) -> None:
-    call(f, "correct", **fence(f, "C-exp"), reason="Again", replacement=claim())
+    receipt = call(f, "correct", **fence(f, "C-exp"), reason="Again", replacement=claim())
+    assert f.record("C-exp")["record"]["supersededBy"] == receipt["records"][0]["id"]
 
 
 @pytest.mark.parametrize(

@@ -196,5 +196,7 @@ def test_any_json_objects_at_all_are_parsed_and_storable(records: list[dict[str,
         for found in parse_line(line).records:
             parsed = parser.parse(found, line)
             parser.started_agent(found)
-            repr(parsed).encode()  # no lone surrogates
-            parser.state = ParserState.load(parser.state.dump())
+            assert repr(parsed).encode()  # no lone surrogates
+            again = ParserState.load(parser.state.dump())
+            assert again.dump() == parser.state.dump()
+            parser.state = again

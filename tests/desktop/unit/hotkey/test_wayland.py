@@ -43,9 +43,10 @@ def test_what_is_written_is_read_back(shortcuts: list[tuple[str, dict[str, str]]
 @given(st.binary(max_size=200))
 def test_bytes_that_are_no_message_are_an_error_and_no_crash(data: bytes) -> None:
     try:
-        wire.decode(data)
+        read = wire.decode(data)
     except ValueError:
         return
+    assert read == wire.decode(wire.encode(read))
 
 
 def test_a_signature_is_split_into_whole_types() -> None:

@@ -198,8 +198,8 @@ def test_when_only_low_signal_matches_everything_is_offered(
     controller.set_text("zebra")
     qtbot.waitUntil(lambda: seen.last.offer_everything == 12)
     controller.set_everything(True)
-    qtbot.waitUntil(lambda: asked(history)[-1].filters.include_low_signal)
     qtbot.waitUntil(lambda: seen.last.offer_everything == 0)
+    assert asked(history)[-1].filters.include_low_signal
 
 
 def test_a_filter_narrows_and_alone_lists_sessions(
@@ -252,8 +252,10 @@ def test_a_session_unfolds_and_folds(
     first = seen.rows[0].session_id
     controller.expand(first, is_open=True)
     qtbot.waitUntil(lambda: len(seen.rows) == 4)
+    assert [row.inner for row in seen.rows if isinstance(row, HitRow)] == [False, True, False, False]
     controller.expand(first, is_open=False)
     qtbot.waitUntil(lambda: len(seen.rows) == 3)
+    assert not any(row.inner for row in seen.rows if isinstance(row, HitRow))
 
 
 def test_the_next_page_is_appended(
@@ -285,4 +287,5 @@ def test_an_engine_without_sessions_is_told_from_an_empty_answer(
     controller: SearchController, seen: Seen, qtbot: QtBot
 ) -> None:
     controller.attach(FakeHistory())
-    qtbot.waitUntil(lambda: bool(seen.reports) and not seen.last.has_history)
+    qtbot.waitUntil(lambda: bool(seen.reports))
+    assert not seen.last.has_history

@@ -90,10 +90,13 @@ def test_the_project_being_typed_is_completed() -> None:
 @given(st.text(max_size=80))
 def test_any_text_can_be_typed(text: str) -> None:
     typed = query.read(text)
-    query.wanted(typed.chips, everything=False, now=NOW)
-    query.absorb(text)
-    query.identity_in(text)
-    query.project_prefix(text)
+    assert query.wanted(typed.chips, everything=False, now=NOW).filters is not None
+    assert query.read(typed.words).chips == ()
+    absorbed = query.absorb(text)
+    assert bool(absorbed.chips) == (absorbed.words != text)
+    assert len(absorbed.words) <= len(text)
+    assert query.identity_in(text) is None or "-" in text
+    assert query.project_prefix(text) is None or ":" in text
 
 
 @given(

@@ -501,6 +501,7 @@ class TestSession:
         session.session.find_field.setText("zebra")
         qtbot.waitUntil(lambda: session.session.counter.text() == "no match")
         qtbot.keyClick(session.session.find_field, Key.Key_Return)
+        assert session.session.counter.text() == "no match"
 
     def test_ctrl_c_copies_the_message_at_the_top(self, session: SearchWindow, qtbot: QtBot) -> None:
         press(session, qtbot, Key.Key_C, CTRL)
@@ -579,7 +580,8 @@ def test_hits_with_any_text_are_painted(window: SearchWindow, qtbot: QtBot, hist
     history.add(row, [message("00000008-0000-4000-8000-00000000000b", row.session_id, f"needle {text}")])
     search(window, qtbot, "needle", 1)
     qtbot.waitUntil(lambda: window.preview.reading is not None)
-    window.grab()
+    assert not window.grab().isNull()
     press(window, qtbot, Key.Key_Return)
     qtbot.waitUntil(lambda: window.session.session is not None)
-    window.grab()
+    assert not window.grab().isNull()
+    assert window.session.view.text_of(0).startswith("needle")

@@ -160,7 +160,9 @@ def test_the_csv_is_written_and_says_so(filled: UsageWindow, qtbot: QtBot, tmp_p
 
 def test_a_csv_that_cannot_be_written_says_why(filled: UsageWindow, qtbot: QtBot, tmp_path: Path) -> None:
     filled.export(tmp_path / "missing" / "usage.csv")
-    qtbot.waitUntil(lambda: filled.said.text().startswith(words.usage.NOT_WRITTEN))
+    qtbot.waitUntil(lambda: bool(filled.said.text()))
+    assert filled.said.text().startswith(words.usage.NOT_WRITTEN)
+    assert not (tmp_path / "missing").exists()
 
 
 def test_both_themes_are_drawn(filled: UsageWindow, theme: Theme) -> None:
