@@ -11,6 +11,7 @@ import pytest
 from engine.embed.client import ModelRefused, WorkerClient, WorkerDied, worker_command
 from engine.embed.messages import WorkerOptions
 from engine.embed.pipe import PipeEnd
+from engine.embed.priority import NICENESS
 from tests.helpers.hash_worker import DIMENSION, command
 
 if TYPE_CHECKING:
@@ -64,6 +65,15 @@ def test_an_unloaded_worker_is_gone_and_the_next_request_starts_another(made: Ca
     client.load("hash").result(WAIT_S)
     assert client.pid != first
     assert client.deaths == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no nice values")
+def test_the_worker_steps_back_behind_everything_else(made: Callable[..., Client]) -> None:
+    client = made()
+    client.load("hash").result(WAIT_S)
+    assert client.pid is not None
+    expected = min(19, os.getpriority(os.PRIO_PROCESS, 0) + NICENESS)
+    assert os.getpriority(os.PRIO_PROCESS, client.pid) == expected
 
 
 @pytest.mark.expect_log("worker died")

@@ -8,6 +8,7 @@ import pytest
 
 from engine.core.clock import FixedClock
 from engine.core.settings import Settings
+from engine.search import meaning
 from engine.service import Engine
 from engine.transcripts.discovery import Root
 from tests.helpers.engines import NOON
@@ -119,6 +120,20 @@ def test_pages_of_meaning_fit_together(started: Callable[..., Engine]) -> None:
         paged += [hit["chunk_id"] for hit in reply["hits"]]
         offset = reply.get("next_offset")
     assert paged == everything
+
+
+def test_paging_by_meaning_ends_where_vec0_does_and_says_so(
+    started: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = started()
+    assert meaning.MAX_CANDIDATES == 4_096
+    monkeypatch.setattr("engine.search.meaning.FIRST_CANDIDATES", 2)
+    monkeypatch.setattr("engine.search.meaning.MAX_CANDIDATES", 4)
+    first = ask(engine, "semantic_search", "login page", limit=1)
+    assert (first["next_offset"], "4,096" in first.get("note", "")) == (1, False)
+    last = ask(engine, "semantic_search", "login page", limit=3, offset=1)
+    assert "next_offset" not in last
+    assert "nearest 4,096 passages; use filters to go on" in last["note"]
 
 
 def test_before_anything_is_embedded_words_answer_with_the_reason(started: Callable[..., Engine]) -> None:

@@ -11,7 +11,9 @@ from engine.core.when import TimeSpan
 from engine.store import generations, vectors
 from engine.store.bitcopy import BitCopy
 from engine.store.chunks import delete_chunks
+from engine.store.connection import all_rows
 from engine.store.filters import conditions
+from engine.store.packing import pack
 from engine.store.space import compact_vectors
 from tests.helpers.history import EVERYTHING, MODEL, add_chunk, add_vector, new_database
 
@@ -181,6 +183,27 @@ def test_a_copy_of_no_vectors_finds_nothing(tmp_path: Path) -> None:
     db = new_database(tmp_path / "index.db")
     generation = generations.open_generation(db, MODEL, "folder", "float32")
     assert BitCopy().nearest(db, generation, np.full(64, 0.125, np.float32), EVERYTHING, 5) == ()
+    db.close(force=True)
+
+
+def test_a_vector_takes_at_most_600_bytes_with_everything_around_it(tmp_path: Path) -> None:
+    db = new_database(tmp_path / "index.db")
+    count = 3 * 1_024
+    rng = np.random.default_rng(5)
+    made = pack(rng.standard_normal((count, 384)).astype(np.float32))
+    db.execute("BEGIN")
+    chunks = [add_chunk(db, f"text {index}") for index in range(count)]
+    generation = generations.open_generation(db, replace(MODEL, dimension=384), "folder", "float32")
+    vectors.record(
+        db,
+        generation.id,
+        {chunk: [vectors.NewPassage(0, 9, vector)] for chunk, vector in zip(chunks, made, strict=True)},
+        {chunk: generations.text_hash(f"text {index}") for index, chunk in enumerate(chunks)},
+    )
+    db.execute("COMMIT")
+    sizes = dict(all_rows(db, "SELECT name, sum(pgsize) FROM dbstat GROUP BY name"))
+    taken = sum(size for name, size in sizes.items() if name.startswith(("passages", "embedded", "bits_")))
+    assert taken / count <= 600
     db.close(force=True)
 
 
