@@ -180,6 +180,19 @@ def test_a_worker_that_always_dies_leaves_words_and_is_said_everywhere(started: 
     assert engine.api.call("coverage", {})["failed"] == 8
 
 
+@pytest.mark.expect_log("worker died", "died over")
+def test_the_doctor_embeds_what_was_given_up(started: Callable[..., Engine]) -> None:
+    first = started(worker=command(deadly="Lima"))
+    given_up = first.api.call("coverage", {})["failed"]
+    assert given_up > 0
+    assert first.stop() == ()
+    engine = started()
+    assert engine.api.call("coverage", {})["failed"] == given_up
+    engine.api.call("doctor", {"fix": True})
+    covered = engine.api.call("coverage", {})
+    assert ("failed" in covered, covered["percent"]) == (False, 100.0)
+
+
 def test_coverage_counts_chunks_and_vectors_by_project_and_day(started: Callable[..., Engine]) -> None:
     engine = started()
     whole = engine.api.call("coverage", {})
