@@ -10,11 +10,23 @@ import re
 from dataclasses import dataclass
 
 from engine.core.errors import InvalidArgument
-from engine.core.text import DIACRITICS, camel_parts, clean, fold, index_words, is_camel, is_cjk_letter, stem, words_of
+from engine.core.text import (
+    DIACRITICS,
+    LONGEST_IDENTIFIER,
+    camel_parts,
+    clean,
+    fold,
+    index_words,
+    is_camel,
+    is_cjk_letter,
+    stem,
+    words_of,
+)
 
 MAX_QUERY_CHARACTERS = 10_000
 MAX_TERMS = 64
-"""Words beyond these are ignored: FTS5 joins posting lists word by word, and no question needs more."""
+"""Words beyond these are ignored: FTS5 joins posting lists word by word, and no question needs more. The same holds
+inside a phrase: one of 2,500 common words took 2.4 s of processor time over 13,673 messages, one of 64 takes 0.04 s."""
 
 _PHRASE = re.compile(r'"([^"]*)"')
 
@@ -52,7 +64,7 @@ class Term:
     @property
     def _parts(self) -> str:
         """The parts of a camel-case word, to find it inside a longer identifier."""
-        if self.is_phrase or not is_camel(self.text):
+        if self.is_phrase or len(self.text) > LONGEST_IDENTIFIER or not is_camel(self.text):
             return ""
         return " ".join(camel_parts(self.text))
 
@@ -64,7 +76,7 @@ class Query:
     text: str
     terms: tuple[Term, ...]
     ignored: int = 0
-    """Words beyond `MAX_TERMS`."""
+    """Words that are not looked for: beyond `MAX_TERMS`, of the question or of one phrase in it."""
 
     @property
     def strict(self) -> str:
@@ -98,9 +110,7 @@ def read_query(text: str, *, prefix_last: bool = False) -> Query:
     position = 0
     for match in _PHRASE.finditer(text):
         terms += _plain_terms(text[position : match.start()])
-        words = tuple(words_of(match[1]))
-        if words:
-            terms.append(Term(match[1], words, is_phrase=True))
+        terms += _term(match[1], is_phrase=True)
         position = match.end()
     rest = text[position:]
     terms += _plain_terms(rest)
@@ -108,16 +118,26 @@ def read_query(text: str, *, prefix_last: bool = False) -> Query:
     if prefix_last and unique and rest and not rest[-1].isspace() and not unique[-1].is_phrase:
         last = unique[-1]
         unique[-1] = Term(last.text, last.words, is_phrase=False, is_prefix=True)
-    return Query(text, tuple(unique[:MAX_TERMS]), max(0, len(unique) - MAX_TERMS))
+    searched = tuple(_shortened(term) for term in unique[:MAX_TERMS])
+    ignored = sum(len(term.words) - MAX_TERMS for term in unique[:MAX_TERMS] if len(term.words) > MAX_TERMS)
+    return Query(text, searched, ignored + max(0, len(unique) - MAX_TERMS))
 
 
 def _plain_terms(text: str) -> list[Term]:
-    terms: list[Term] = []
-    for raw in text.replace('"', " ").split():
-        words = tuple(words_of(raw))
-        if words:
-            terms.append(Term(raw, words, is_phrase=False))
-    return terms
+    return [term for raw in text.replace('"', " ").split() for term in _term(raw, is_phrase=False)]
+
+
+def _term(text: str, *, is_phrase: bool) -> tuple[Term, ...]:
+    words = tuple(words_of(text))
+    return (Term(text, words, is_phrase=is_phrase),) if words else ()
+
+
+def _shortened(term: Term) -> Term:
+    """Return a term with no more words than are looked for: what holds the phrase holds its beginning."""
+    if len(term.words) <= MAX_TERMS:
+        return term
+    words = term.words[:MAX_TERMS]
+    return Term(" ".join(words), words, is_phrase=True)
 
 
 def _quoted(text: str) -> str:

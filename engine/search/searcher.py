@@ -9,7 +9,7 @@ from engine.arguments import LIMIT_CAP
 from engine.core.models.hits import IndexShare, SearchMode, SearchReply
 from engine.search import fuzzy, keyword, meaning, scope
 from engine.search.hits import make_hits
-from engine.search.query import Query, read_query
+from engine.search.query import MAX_TERMS, Query, read_query
 from engine.search.ranking import Ranking, RankingMemory, rank
 from engine.search.share import ShareMemory
 from engine.store import words
@@ -234,7 +234,9 @@ class Searcher:
                 f"Nearly everything matches: only the newest {answer.total or 0:,} matches were ranked; add words."
             )
         if query.ignored:
-            parts.append(f"Only the first {len(query.terms)} words were searched.")
+            parts.append(
+                f"Of a long question the first {MAX_TERMS} words are searched; {query.ignored:,} were left out."
+            )
         if not len(answer.ranking):
             parts.append(_why_empty(query, answer, where, unseen))
         pending = self._files_pending()

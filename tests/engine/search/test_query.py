@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.core.errors import InvalidArgument
+from engine.core.text import words_of
 from engine.search.query import MAX_QUERY_CHARACTERS, MAX_TERMS, read_query
 
 
@@ -58,6 +59,22 @@ def test_words_beyond_the_limit_are_counted_not_silently_dropped() -> None:
     query = read_query(" ".join(f"w{number}" for number in range(MAX_TERMS + 5)))
 
     assert (len(query.terms), query.ignored) == (MAX_TERMS, 5)
+
+
+@pytest.mark.parametrize("text", ['"' + "the " * 2_000 + '"', "a." * 2_000, "字" * 2_000, "การ" * 2_000])
+def test_a_phrase_is_looked_for_by_its_beginning(text: str) -> None:
+    query = read_query(text)
+
+    (term,) = query.terms
+    assert len(term.words) == MAX_TERMS
+    assert len(words_of(term.text)) == MAX_TERMS
+    assert query.ignored == len(words_of(text)) - MAX_TERMS
+
+
+def test_a_run_of_letters_too_long_for_a_name_has_no_parts() -> None:
+    (term,) = read_query("GetUserName" * 900).terms
+
+    assert "get user name" not in term.expression
 
 
 @given(st.text(max_size=200))
