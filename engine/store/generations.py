@@ -278,8 +278,14 @@ def share(connection: apsw.Connection) -> tuple[int, int, float]:
     current = answering(connection)
     if current is None:
         return chunks, 0, 0.0 if chunks else 100.0
-    counted = embedding_counts(connection, current.id)
-    return chunks, counted.embedded, percent(chunks - counted.excluded, counted.embedded)
+    # One pass without sorting: every search shows this share, and a million rows take 40 ms.
+    embedded, excluded = one_row(
+        connection,
+        f"""SELECT coalesce(sum(state = {EMBEDDED}), 0), coalesce(sum(state = {EXCLUDED}), 0) FROM embedded
+            WHERE generation = ?""",
+        (current.id,),
+    )
+    return chunks, int(embedded), percent(chunks - int(excluded), int(embedded))
 
 
 def percent(chunks: int, embedded: int) -> float:
