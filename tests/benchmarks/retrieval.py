@@ -237,6 +237,9 @@ def recall(connection: Connection, recorded: Path) -> None:
     print(f"recall@10 against exact float32, {len(table_):,} vectors, {len(questions)} questions near random passages")
     for name, chosen in filters.items():
         allowed = np.isin(numbers_, np.asarray(vectors.allowed_passages(connection, current.id, chosen)))
+        if not allowed.any():
+            print(f"  {name:26} lets nothing through here")
+            continue
         shares: list[float] = []
         taken: list[float] = []
         for question in questions:
