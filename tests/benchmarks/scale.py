@@ -129,7 +129,6 @@ def measure(folder: Path, since: float, count: int) -> Measured:
         newest = wait_for(engine, words["newest"], since)
         everything = wait_for(engine, words["all"], since)
         archived = wait_until_archived(paths)
-        index = paths.database.stat().st_size / 1e6
         append_ms, append_cpu_ms = appends(engine, folder / "projects", count)
         asked: list[float] = []
         for text in QUESTIONS * 6:
@@ -137,7 +136,8 @@ def measure(folder: Path, since: float, count: int) -> Measured:
             engine.api.search(SearchRequest(query=text, mode="keyword", limit=20))
             asked.append((time.process_time() - before) * 1000)
     finally:
-        engine.stop()
+        engine.stop()  # which also writes the log into the database
+    index = paths.database.stat().st_size / 1e6
     return Measured(
         words["mb"], newest, everything, peak_memory_mb(), index, archived, append_ms, append_cpu_ms,
         statistics.median(asked[len(QUESTIONS) :]),
