@@ -145,8 +145,9 @@ def tar_zst(folder: Path, packed: Path, name: str) -> None:
         member.uname = member.gname = ""
         return member
 
-    # A window of 128 MB is what `zstd -d` takes without being asked to.
-    parameters = zstandard.ZstdCompressionParameters(compression_level=19, window_log=27, threads=-1)
+    # A window of 128 MB is what `zstd -d` takes without being asked to. Level 19 makes it 8 % smaller in twelve times
+    # the processor time (measured on the first 60 MB of libtorch_cpu.so).
+    parameters = zstandard.ZstdCompressionParameters(compression_level=12, window_log=27, threads=-1)
     compressor = zstandard.ZstdCompressor(compression_params=parameters)
     with (
         packed.open("wb") as file,
