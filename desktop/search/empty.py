@@ -11,6 +11,8 @@ from desktop.resources import drawn
 from desktop.widgets import button, heading, label
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from desktop.search.report import Emptiness
     from desktop.theme import Theme
 
@@ -42,24 +44,15 @@ class EmptyPage(QWidget):
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.button = button("", self._clicked)
         self.button.hide()
-        for each in (self.title, self.text):
-            each.setMinimumWidth(1)
-            each.setMaximumWidth(WIDEST)
-        inside = QVBoxLayout()
-        inside.setSpacing(8)
-        inside.addWidget(self.icon)
-        inside.addSpacing(4)
-        inside.addWidget(self.title)
-        inside.addWidget(self.text)
-        inside.addSpacing(6)
-        inside.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
-        narrow = QWidget()
-        narrow.setFixedWidth(WIDEST)
-        narrow.setLayout(inside)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 20, 0, 20)
+        self._box = box = QVBoxLayout(self)
+        box.setSpacing(8)
         box.addStretch(2)
-        box.addWidget(narrow, 0, Qt.AlignmentFlag.AlignHCenter)
+        box.addWidget(self.icon)
+        box.addSpacing(4)
+        box.addWidget(self.title)
+        box.addWidget(self.text)
+        box.addSpacing(6)
+        box.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
         box.addStretch(3)
         theme.changed.connect(self._draw)
 
@@ -74,6 +67,12 @@ class EmptyPage(QWidget):
         self.button.setAccessibleName(shown.offer)
         self.button.setVisible(bool(shown.offer))
         self._draw()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep lines short in a wide window."""
+        super().resizeEvent(event)
+        side = max(30, (self.width() - WIDEST) // 2)
+        self._box.setContentsMargins(side, 20, side, 20)
 
     def _draw(self, _colours: object = None) -> None:
         if self._shown is not None:

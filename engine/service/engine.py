@@ -385,7 +385,7 @@ class Engine:
         self.events.publish(EngineStateChanged(state, reason))
 
     def _degrade(self, worker: str) -> None:
-        self._change(EngineState.DEGRADED, f"{worker} failed four times within ten minutes and was given up")
+        self._change(EngineState.DEGRADED, notices.given_up(worker))
 
     def _committed(self, results: tuple[BatchResult, ...]) -> None:
         sessions = tuple({session for result in results for session in result.sessions})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engine.core.errors import StorageFailure
 from engine.core.models.status import Notice
@@ -16,11 +16,24 @@ if TYPE_CHECKING:
     from engine.ingest.pipeline import Ingestor
     from engine.ingest.watcher import Watcher
 
+_STOPPED: Final = {
+    "engine-ingest": "New messages are not read any more",
+    "engine-watch": "Changes are not noticed any more",
+    "engine-archive": "Transcripts are not copied into the archive any more",
+    "engine-embed": "New messages are not found by meaning any more",
+}
+"""What no longer works when a thread was given up, by its name."""
+
 
 def degraded(reason: str | None) -> Iterator[Notice]:
     """Say which worker gave up."""
     if reason is not None:
         yield Notice(id="degraded", text=reason, hint="Start Backscroll again; the log says why.")
+
+
+def given_up(worker: str) -> str:
+    """Return what no longer works since a thread was given up."""
+    return f"{_STOPPED.get(worker, worker)}: {worker} failed four times within ten minutes and was given up."
 
 
 def of_watching(watcher: Watcher) -> Iterator[Notice]:

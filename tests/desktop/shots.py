@@ -50,6 +50,7 @@ from engine.core.models.status import Notice
 from engine.core.paths import Paths
 from engine.core.settings import Settings
 from engine.service import Engine
+from engine.service.notices import given_up
 from engine.transcripts.discovery import Root
 from tests.desktop.display import display
 from tests.desktop.fakes import FakeAutostart, FakeHistory, FakeHotkey, FakeOpener, Moment, message, session_row, status
@@ -235,7 +236,7 @@ def window_pictures(studio: Studio, history: History) -> None:
         history.status(),
         status(ingest="indexing", pending=120, eta_s=95, embedding="embedding", backlog=6900),
     )
-    gave_up = Notice(id="degraded", text="engine-embed was given up.", hint="Start Backscroll again.")
+    gave_up = Notice(id="degraded", text=given_up("engine-embed"), hint="Start Backscroll again.")
     degraded = replace(quiet, warnings=(gave_up,))
     for name, value in (("idle", quiet), ("indexing", busy), ("degraded", degraded)):
         keeper.pulse = Pulse(is_starting=False, status=value, connection="connected")
