@@ -182,6 +182,9 @@ _WORDS: Final = (
     "pwd=",
     "discord",
     "bot ",
+    "login",
+    "mysql",
+    "identified",
 )
 """Searched for in every text; an anchor that holds one of them is searched for only where that is there."""
 

@@ -6,6 +6,8 @@ The shapes are those that the vendors document and that gitleaks (MIT, config/gi
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RULES_VERSION: Final = 1
+RULES_VERSION: Final = 2
 """Grows with the table: what was indexed under an older one is looked at again."""
 
 
@@ -87,6 +89,14 @@ def _is_password(text: str) -> bool:
 
 def _is_in_url(text: str) -> bool:
     return text.lower() not in _PLAIN_PASSWORDS and not re.match(r"[${<%*\[]|x{3,}", text, re.IGNORECASE)
+
+
+def _is_basic(text: str) -> bool:
+    """True for a user and a password, joined by a colon and written in base64."""
+    try:
+        return b":" in base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return False
 
 
 # The table -----------------------------------------------------------------------------------------------------------
@@ -228,6 +238,23 @@ RULES: Final = (
     _by_prefix("postman", "PMA", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
     _by_prefix("supabase", "sbp sb_", r"sbp_[0-9a-f]{40}|sb_secret_[A-Za-z0-9_-]{28,48}"),
     _by_prefix("tailscale", "tsk", r"tskey-(?:auth|api|client|scim|webhook)-[A-Za-z0-9-]{16,}"),
+    _by_prefix("netlify", "nfp nfo nfc", r"nf[poc]_[A-Za-z0-9]{36,}"),
+    _by_prefix("circleci", "CCI", r"CCIPAT_[A-Za-z0-9]{20,}_[0-9a-f]{40}"),
+    _by_prefix("buildkite", "bku", r"bkua_[0-9A-Za-z]{40,}"),
+    _by_prefix("sonarqube", "sqp squ sqa", r"sq[pua]_[0-9a-f]{40}"),
+    _by_prefix("fly", "fm1 fm2 fo1", r"f(?:m[12]|o1)_[A-Za-z0-9+/=_,-]{40,}"),
+    _by_prefix("onepassword", "ops", r"ops_eyJ[A-Za-z0-9+/=_-]{100,}"),
+    _by_anchor("firebase", ":APA91b", rf"{_START}AAAA[A-Za-z0-9_-]{{7}}:APA91b[A-Za-z0-9_-]{{120,}}"),
+    _by_anchor("azure_sas", "sig=", r"[?&;]sig=([A-Za-z0-9%+/]{40,}={0,2})", _has_digit_and_letter),
+    _by_prefix("airtable", "pat", rf"pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}{_END}"),
+    _by_anchor("dropbox", "sl.", rf"{_START}sl\.(?:u\.)?[A-Za-z0-9_-]{{100,}}"),
+    _by_prefix("facebook", "EAA", r"EAA[A-Za-z0-9]{100,}"),
+    _by_prefix("pinecone", "pcs", r"pcsk_[A-Za-z0-9_]{50,}"),
+    _by_prefix("nvidia", "nva", r"nvapi-[A-Za-z0-9_-]{60,}"),
+    _by_prefix("langsmith", "lsv", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
+    _by_prefix("tavily", "tvl", r"tvly-[A-Za-z0-9-]{24,}", _has_digit_and_letter),
+    _by_prefix("posthog", "phx phs", r"ph[xs]_[A-Za-z0-9]{40,}"),
+    _by_prefix("resend", "re_", rf"re_[A-Za-z0-9]{{8}}_[A-Za-z0-9]{{24}}{_END}", _mixes_cases),
     _by_prefix("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{0,2048})?"),
     _by_anchor(
         "url_password",
@@ -248,6 +275,40 @@ RULES: Final = (
         "curl",
         r"""curl\b[^\n]{0,200}?\s(?:-u|--user)[\s=]{1,3}\\?["']?[^\s:"']{1,64}:([^\s"'\\]{4,128})""",
         _is_in_url,
+    ),
+    _by_anchor(
+        "basic_auth",
+        '"auth"',
+        r"""\\?"auth\\?"\s{0,4}:\s{0,4}\\?"([A-Za-z0-9+/]{12,400}={0,2})\\?\"""",
+        _is_basic,
+    ),
+    _by_anchor(
+        "password",
+        "mysql",
+        rf"""mysql(?:dump|admin)?\b[^\n]{{0,120}}?\s-p\\?["']?{_value(6)}""",
+        _is_password,
+        lower=True,
+    ),
+    _by_anchor(
+        "password",
+        "docker login|podman login",
+        rf"""(?:docker|podman)\slogin\b[^\n]{{0,120}}?\s-p[\s=]\\?["']?{_value(6)}""",
+        _is_password,
+        lower=True,
+    ),
+    _by_anchor(
+        "password",
+        "password",
+        rf"login\s{{1,4}}[^\s]{{1,64}}\s{{1,4}}password\s{{1,4}}{_value(6)}",
+        _is_password,
+        lower=True,
+    ),
+    _by_anchor(
+        "password",
+        "identified by",
+        r"""identified\sby\s{1,4}\\?['"]([^\s'"\\]{6,128})\\?['"]""",
+        _is_password,
+        lower=True,
     ),
     _by_anchor("password", "sshpass", r"""sshpass\s{1,3}-p\s{0,3}["']?([^\s"']{4,128})""", _is_in_url),
     _by_anchor("password", "passw", rf"passw(?:or)?d{_ASSIGN}{_value(6)}", _is_password, lower=True),

@@ -122,6 +122,32 @@ def secrets(seed: int) -> list[tuple[str, str, str]]:  # noqa: PLR0915 - a table
     token = ".".join("ey" + "J" + m.text(URL_SAFE, 40) for _ in range(2)) + "." + m.text(URL_SAFE, 43)
     add("jwt", token, "Cookie: session={}; path=/")
     add("bearer", m.text(LETTERS, 40), "-H 'Authorization: Bearer {}'")
+    add("netlify", "nf" + "p_" + m.text(LETTERS, 36))
+    add("circleci", "CCI" + "PAT_" + m.text(LETTERS, 22) + "_" + m.text(HEX, 40))
+    add("buildkite", "bk" + "ua_" + m.text(HEX, 40), "BUILDKITE {}")
+    add("sonarqube", "sq" + "p_" + m.text(HEX, 40), "-Dsonar.login={}")
+    add("fly", "fm" + "2_" + m.text(LETTERS + "+/", 200), 'FLY="FlyV1 {}"')
+    add("onepassword", "ops" + "_eyJ" + m.text(LETTERS, 250))
+    add("firebase", "AAA" + "A" + m.text(LETTERS, 7) + ":APA" + "91b" + m.text(URL_SAFE, 134))
+    add("azure_sas", m.text(LETTERS, 43) + "%3D", "https://acme.blob.core.windows.net/c?sv=2022-11-02&sig={}&se=2026")
+    add("airtable", "pa" + "t" + m.text(LETTERS, 14) + "." + m.text(HEX, 64))
+    add("dropbox", "s" + "l.u." + m.text(URL_SAFE, 135))
+    add("facebook", "EA" + "AC" + m.text(LETTERS, 150))
+    add("pinecone", "pc" + "sk_" + m.text(LETTERS, 65))
+    add("nvidia", "nv" + "api-" + m.text(URL_SAFE, 64))
+    add("langsmith", "ls" + "v2_pt_" + m.text(HEX, 32) + "_" + m.text(HEX, 10))
+    add("tavily", "tv" + "ly-dev-" + m.text(LETTERS, 32))
+    add("posthog", "ph" + "x_" + m.text(LETTERS, 43))
+    add("resend", "re" + "_" + m.text(LETTERS, 8) + "_" + m.text(LETTERS, 24))
+    add(
+        "basic_auth",
+        base64.b64encode(b"ci:" + m.text(LETTERS, 16).encode()).decode(),
+        '{{"auths": {{"x": {{"auth": "{}"}}}}}}',
+    )
+    add("password", "Quince!" + m.text(LETTERS, 6), "mysql -h db -u root -p{} shop")
+    add("password", "Quince!" + m.text(LETTERS, 6), "docker login -u me -p {} ghcr.io")
+    add("password", m.text(LETTERS, 12), "machine git.acme.dev login me password {}")
+    add("password", m.text(LETTERS, 12), "CREATE USER 'app'@'%' IDENTIFIED BY '{}';")
     add(
         "basic_auth",
         base64.b64encode(b"deploy:" + m.text(LETTERS, 14).encode()).decode(),
@@ -184,6 +210,12 @@ def harmless(seed: int) -> list[str]:
         ]
     made += [
         "password: string;",
+        "the login page password field, and the login form password input;",
+        "mysql -p -h db shop; mysql --port 3306; docker login -u me --password-stdin",
+        "CREATE USER app IDENTIFIED BY 'password'; identified by the team",
+        '"auth": "bearer_or_basic", "auth": "required1234"',
+        "https://acme.dev/c?design=aB3dE5gH7jK9mN1pQ3sT5vX7zB9dF1hJ3lN5pR7t",
+        "re_render_the_component_after_load, ops_eyJ, patience, EAAT",
         "password=password",
         "def check(password: str) -> bool:",
         "password = get_password(user)",
