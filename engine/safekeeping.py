@@ -194,6 +194,7 @@ class Safekeeping:
         """Take note of the engine that now runs, and of the setting that replaces secrets."""
         self._engine = engine
         self._need_writer().write(self._note_setting)
+        self.removals.remove_unfinished()
         self.stored.remove_unfinished()
         self.backups.remove_unfinished()
 

@@ -87,12 +87,12 @@ def all_stored(archive: Path, label: str | None = None) -> Iterator[tuple[Stored
 
 
 def remove_unfinished(archive: Path) -> None:
-    """Delete what a process left that was killed while it joined frames.
+    """Delete what a process left that was killed while it joined frames, or noted a root.
 
     Raises:
         OSError: The archive cannot be written.
     """
-    for file in archive.rglob(f".*{JOINING_SUFFIX}"):
+    for file in (*archive.rglob(f".*{JOINING_SUFFIX}"), *archive.glob(f"*/.{ROOT_FILE}.*")):
         file.unlink()
 
 

@@ -48,6 +48,15 @@ class Removals:
         self._lock = threading.Lock()
         self._removed = _read(file)
 
+    def remove_unfinished(self) -> None:
+        """Delete what a process left that was killed while it wrote the list. For the one owner of the folder.
+
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        for file in self._file.parent.glob(f".{self._file.name}.*"):
+            file.unlink()
+
     def of(self, session_id: str | None) -> Removed | None:
         """Return what is out of a session, None when all of it is in."""
         if session_id is None or not self._removed:

@@ -114,6 +114,8 @@ def test_what_a_killed_process_left_is_removed_at_the_next_start(history: Histor
     archived = next(history.paths.archive.rglob("*.zst")).parent
     left = [
         archived / ".abc.joining",
+        archived.parent / ".root.json.abc.new",
+        data / ".removed.json.abc.new",
         data / "backups" / ".index-20260101-000000-fix.db.new",
         data / "backups" / ".index-20260101-000000-fix.db.new-journal",
         data / ".reading-abc" / "x.jsonl",
