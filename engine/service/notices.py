@@ -33,7 +33,7 @@ def degraded(reason: str | None) -> Iterator[Notice]:
 
 def given_up(worker: str) -> str:
     """Return what no longer works since a thread was given up."""
-    return f"{_STOPPED.get(worker, worker)}: {worker} failed four times within ten minutes and was given up."
+    return f"{_STOPPED.get(worker, worker)} ({worker} failed four times)."
 
 
 def of_watching(watcher: Watcher) -> Iterator[Notice]:
