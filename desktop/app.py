@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PAUSE_MS: Final = 3_600_000
+HOUR_S: Final = 3600.0
 QUIET_MS: Final = 5000
 """After the last news of the engine, before memory is given back."""
 SWITCH_S: Final = 0.001
@@ -140,9 +140,6 @@ class App(QObject):
         self.window = self._search_window(as_program=not self._has_tray and not background)
         self.windows = Windows(self.services)
         self._trouble = TroubleBox()
-        self._pause_timer = QTimer(self)
-        self._pause_timer.setSingleShot(True)
-        self._pause_timer.timeout.connect(self.host.resume)
         self._quiet = QTimer(self)
         self._quiet.setSingleShot(True)
         self._quiet.timeout.connect(give_back)
@@ -299,10 +296,8 @@ class App(QObject):
             case "pause":
                 self.host.pause()
             case "pause_hour":
-                self.host.pause()
-                self._pause_timer.start(PAUSE_MS)
+                self.host.pause(HOUR_S)
             case "resume":
-                self._pause_timer.stop()
                 self.host.resume()
             case "greeted":
                 self.window.remember(replace(self.window.remembered, greeted=True))

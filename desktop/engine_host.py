@@ -94,10 +94,14 @@ class EngineHost(QObject):
         self.stopped.emit()
         self._lane.run(lambda _: self._again(), self._is_started, self._has_failed)
 
-    def pause(self) -> None:
-        """Let indexing rest."""
+    def pause(self, for_s: float | None = None) -> None:
+        """Let indexing rest.
+
+        Args:
+            for_s: Go on by itself after so many seconds; None waits for `resume` or the next start.
+        """
         if self.engine is not None:
-            self.engine.pause()
+            self.engine.pause(for_s)
 
     def warm(self) -> None:
         """Let the model for questions by meaning be loaded: one is likely soon. Returns at once."""

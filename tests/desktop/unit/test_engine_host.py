@@ -48,6 +48,12 @@ class FakeEngine:
     def warm(self) -> None:
         self.life.append("warm")
 
+    def pause(self, for_s: float | None = None) -> None:
+        self.life.append(f"paused {for_s}")
+
+    def resume(self) -> None:
+        self.life.append("resumed")
+
 
 class Shop:
     """Makes engines and remembers them."""
@@ -114,6 +120,16 @@ def test_the_model_is_loaded_when_a_question_is_likely(host: EngineHost, shop: S
     qtbot.waitUntil(lambda: host.engine is not None)
     host.warm()
     qtbot.waitUntil(lambda: shop.made[0].life == ["started", "warm"])
+
+
+def test_indexing_rests_for_a_time_or_until_it_is_told_to_go_on(host: EngineHost, shop: Shop, qtbot: QtBot) -> None:
+    host.pause()  # there is no engine yet
+    host.start()
+    qtbot.waitUntil(lambda: host.engine is not None)
+    host.pause(3600)
+    host.pause()
+    host.resume()
+    assert shop.made[0].life == ["started", "paused 3600", "paused None", "resumed"]
 
 
 def test_an_engine_that_cannot_start_is_said_why(host: EngineHost, shop: Shop, qtbot: QtBot) -> None:
