@@ -99,7 +99,7 @@ class Checkpoints:
             return head
         parents = ("-p", head) if head is not None else ()
         at = files[0].at
-        commit = self._git(program, "commit-tree", tree, *parents, given=files[0].message.encode(), at=at)
+        commit = self._git(program, "commit-tree", tree, *parents, given=_message(files[0].message), at=at)
         self._git(program, "update-ref", "-m", "backscroll", "HEAD", commit, head or "0" * 40)
         # The person's own index learns of the new versions too, or `git status` would show them undone.
         self._git(program, "update-index", "-z", "--add", "--index-info", given=listing)
@@ -145,3 +145,8 @@ class Checkpoints:
         if done.returncode != 0:
             raise GitFailed(f"git {arguments[0]}: {done.stderr.decode('utf-8', 'replace').strip()[:300]}")
         return done.stdout.decode("utf-8", "replace").strip()
+
+
+def _message(text: str) -> bytes:
+    """Return a commit message Git takes: a title written by hand may hold what it refuses."""
+    return text.replace("\0", " ").encode("utf-8", "replace")

@@ -9,6 +9,11 @@ _BLANKS = re.compile(r"\s+")
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*#^\[\]%]+')
 """Characters a file name may not hold on some system, or that break Obsidian's links."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+_CONFLICT_COPY = re.compile(
+    r"\((?:[^()]* )?conflicted copy[^()]*\)|\.sync-conflict-[0-9]|\(SyncConflict[^()]*\)",
+    re.IGNORECASE,
+)
+"""Names that Dropbox, Nextcloud, Obsidian Sync and Syncthing give to the losing side of a conflict."""
 _NAME_BYTES = 120
 """UTF-8 bytes of a file's stem: short enough below deep folders on Windows (260 characters in all)."""
 
@@ -40,9 +45,17 @@ def cut_utf16(text: str, limit: int) -> str:
     return text
 
 
+def is_conflict_copy(name: str) -> bool:
+    """Return whether a file's name says that a sync program left it behind."""
+    return _CONFLICT_COPY.search(name) is not None
+
+
 def file_stem(title: str) -> str:
-    """Return a title as a file name's stem: readable, legal on three systems, no folder, never hidden."""
-    stem = _BLANKS.sub(" ", _UNSAFE.sub(" ", title)).strip(" .")
+    """Return a title as a file name's stem: readable, legal on three systems, no folder, never one that is skipped."""
+    stem = _UNSAFE.sub(" ", title)
+    while is_conflict_copy(stem):
+        stem = _CONFLICT_COPY.sub(lambda found: re.sub(r"[().]", " ", found[0]), stem)
+    stem = _BLANKS.sub(" ", stem).strip(" .")
     while len(stem.encode()) > _NAME_BYTES:
         stem = stem[:-1].rstrip(" .")
     if not stem or _RESERVED.fullmatch(stem):

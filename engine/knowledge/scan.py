@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 import time
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.knowledge.errors import ScanLimitReached
+from engine.knowledge.names import is_conflict_copy
 from engine.knowledge.records import Issue
 
 if TYPE_CHECKING:
@@ -28,12 +28,6 @@ RACY_NS = 2_000_000_000
 """FAT keeps times in steps of two seconds, the coarsest file system a vault may lie on."""
 
 _SKIPPED_AT_TOP = frozenset({"evidence"})
-_CONFLICT_COPY = re.compile(
-    r"\((?:[^()]* )?conflicted copy[^()]*\)|\.sync-conflict-[0-9]|\(SyncConflict[^()]*\)",
-    re.IGNORECASE,
-)
-"""Names that Dropbox, Nextcloud, Obsidian Sync and Syncthing give to the losing side of a conflict."""
-
 _NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 StatKey = tuple[int, int, int, int]
@@ -145,9 +139,13 @@ class VaultWalker:
         """Forget everything, so that the next walk reports every file."""
         self._folders, self._issues = {}, ()
 
+    def totals(self) -> tuple[int, int]:
+        """Return how many record files the last walk found, and their bytes."""
+        folders = self._folders.values()
+        return sum(len(folder.files) for folder in folders), sum(folder.size for folder in folders)
+
     def _check_limits(self) -> None:
-        count = sum(len(folder.files) for folder in self._folders.values())
-        size = sum(folder.size for folder in self._folders.values())
+        count, size = self.totals()
         if count <= self._limits.records and size <= self._limits.total_bytes:
             return
         self.start_over()
@@ -249,7 +247,7 @@ class VaultWalker:
             return
         if entry.is_dir(follow_symlinks=False):
             folder.folders.append(name)
-        elif is_markdown and _CONFLICT_COPY.search(name):
+        elif is_markdown and is_conflict_copy(name):
             folder.issues.append(
                 Issue("conflict_copy", "a copy left by a sync program; merge it by hand and delete it", path),
             )

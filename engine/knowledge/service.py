@@ -22,6 +22,7 @@ from engine.knowledge.records import DEFAULT_SCOPE
 from engine.knowledge.replies import BUDGET_BYTES, Reply, coverage
 from engine.knowledge.requests import Caller
 from engine.knowledge.scan import ScanLimits
+from engine.knowledge.storable import readable, storable
 from engine.knowledge.store import OpenStore, StoreLane, retrying
 from engine.knowledge.tools import OPERATIONS, tool_named
 from engine.knowledge.writes import Writer, canonical
@@ -132,6 +133,7 @@ class KnowledgeService:
         """
         checked = validate(tool, arguments, OPERATIONS)
         spec = tool_named(tool)
+        checked = readable(checked) if spec.read_only else storable(checked)
         request = spec.request(**{snake(name): value for name, value in checked.items()})
         method: Callable[..., Reply] = getattr(self, spec.method)
         if spec.read_only:
@@ -258,7 +260,11 @@ class KnowledgeService:
             def make(request_id: str) -> Plan:
                 writer = Writer(store, store.snapshot(scope), caller, self._transcripts, request_id, self._redact)
                 writer.check_vault(request.expected_vault_id)
-                return build(writer)
+                plan = build(writer)
+                files = [change.file for change in plan.changes]
+                sizes = [len(file.data or b"") for file in files]
+                store.reader.require_room(sizes, sum(file.old is None for file in files))
+                return plan
 
             publisher = Publisher(store, self._steps)
             publication = publisher.publish(

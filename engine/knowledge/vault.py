@@ -21,6 +21,7 @@ from engine.knowledge.scan import ScanLimits, StatKey, VaultWalker, is_racy, rea
 from engine.knowledge.yamltext import MAX_YAML_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from engine.core.clock import Clock
@@ -124,6 +125,30 @@ class VaultReader:
                 scopes=frozenset(+self._scopes),
             )
         return self._last
+
+    def require_room(self, sizes: Sequence[int], new: int) -> None:
+        """Refuse to write what the next scan would refuse to read.
+
+        Args:
+            sizes: Bytes of each record file that would be written.
+            new: How many of them are not there yet.
+
+        Raises:
+            ScanLimitReached: A record would be too large, or the vault too full.
+        """
+        count, size = self._walker.totals()
+        if max(sizes, default=0) > self.limits.record_bytes:
+            raise ScanLimitReached(
+                f"The record would have {max(sizes):,} bytes",
+                f"A record may have {self.limits.record_bytes:,}; a larger one is not read.",
+                "Keep what matters in the record, and the rest as a file with knowledge_attach_file.",
+            )
+        if new and (count + new > self.limits.records or size + sum(sizes) > self.limits.total_bytes):
+            raise ScanLimitReached(
+                "The vault is full",
+                f"It holds {count:,} of {self.limits.records:,} records, {size:,} of {self.limits.total_bytes:,} B.",
+                "Move records that nobody needs any more out of the vault.",
+            )
 
     def _forget(self, path: str) -> bool:
         """Drop what is known of a path; return whether that was a record file."""

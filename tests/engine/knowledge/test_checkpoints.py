@@ -136,3 +136,14 @@ def test_a_hand_edit_gets_a_commit_of_its_own(f: Store) -> None:
         f"Edited by hand: {row['path']}",
         "Add Two",
     ]
+
+
+def test_a_title_that_git_would_refuse_holds_up_no_checkpoint(f: Store) -> None:
+    row = save(f, "One")["records"][0]
+    path = f.vault / row["path"]
+    path.write_bytes(path.read_bytes().replace(b"title: One", b'title: "O\\0ne"'))
+    found = f.record(row["id"])["record"]
+    fence = {"id": row["id"], "expectedRevision": found["revision"], "expectedHash": found["hash"]}
+    withdrawn = f.call("knowledge_withdraw", {**fence, "reason": "Wrong"})["receipt"]
+    assert withdrawn["git"]["state"] == "committed"
+    assert save(f, "Two")["git"]["state"] == "committed"
