@@ -25,6 +25,7 @@ import icons
 import leave_out
 import licences
 import sizes
+import system_libraries
 from product import NAME
 
 from engine import __version__
@@ -84,6 +85,7 @@ def build() -> None:
     if sys.platform == "linux":
         folder = bundle_folder()
         strip(folder / "_internal")
+        system_libraries.add(folder / "_internal" / "THIRD-PARTY-LICENSES", folder / "_internal")
         for name in ("install.sh", "backscroll.desktop"):
             shutil.copy2(HERE / "linux" / name, folder)
         (folder / "VERSION").write_text(f"{__version__}\n", encoding="utf-8")

@@ -57,7 +57,6 @@ MODULES = (
     "PIL",  # pictures: the model reads text
     "_pytest",
     "accelerate",  # of training
-    "cryptography",  # 16 MB for signed logins of MCP over HTTP; ours speaks over a socket of its own
     "datasets",
     "hf_xet",  # 11 MB that fetch models from a hub, which is never asked
     "hypothesis",
@@ -108,7 +107,6 @@ MODULES = (
     "torchaudio",
     "torchvision",
     "triton",
-    "uvicorn",  # MCP over HTTP, as is the next one; ours speaks over a socket of its own
     "wheel",
 )
 """Modules, each with all below it."""

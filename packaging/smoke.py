@@ -358,7 +358,7 @@ def until(ready: Callable[[], bool], what: str) -> None:
 def end(pid: int) -> None:
     """End an engine that a shim has started."""
     os.kill(pid, signal.SIGTERM)
-    for _ in range(200):
+    for _ in range(600):
         try:
             os.kill(pid, 0)
         except OSError:

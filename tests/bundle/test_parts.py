@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import plistlib
+import shutil
 import struct
 import xml.etree.ElementTree as ET
 from importlib.metadata import distribution
@@ -15,6 +16,7 @@ import licences
 import product
 import pytest
 import sizes
+import system_libraries
 
 from desktop.autostart.launchagent import LABEL
 from engine.ipc.address import engine_commands
@@ -109,6 +111,20 @@ def test_a_licence_that_is_only_named_is_given_in_full_all_the_same() -> None:
     lesser, general = licences.texts(distribution("PySide6-Essentials"))
     assert "GNU LESSER GENERAL PUBLIC LICENSE" in lesser
     assert "GNU GENERAL PUBLIC LICENSE" in general
+
+
+@pytest.mark.skipif(shutil.which("dpkg") is None, reason="asks Debian's package manager")
+def test_libraries_of_the_system_bring_their_notices_and_links_and_packages_do_not_count(tmp_path: Path) -> None:
+    (tmp_path / "libz.so.1").touch()
+    (tmp_path / "libnobodys.so.1").touch()
+    (tmp_path / "libexpat.so.1").symlink_to("torch/libexpat.so.1")
+    (tmp_path / "numpy.libs").mkdir()
+    file = tmp_path / "THIRD-PARTY-LICENSES"
+    file.write_text("Before.\n", encoding="utf-8")
+    assert system_libraries.add(file, tmp_path) == 1
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("Before.\n")
+    assert "zlib1g" in text
 
 
 # --- Icons
