@@ -52,14 +52,15 @@ def engine_at(home: Path, projects: Path, *, archive: bool, now: float | None = 
 
 
 def seconds_to_search(home: Path, projects: Path, *, beside: bool) -> float:
-    """Return how long the first reading takes; with `beside`, while the archive is being stored as it never would be:
-    at full speed from the first moment. (It waits for the reading to end, at most 90 seconds.)"""
+    """Return how long the first reading takes; with `beside`, while the archive is stored from the first moment, with
+    the pauses it makes while transcripts wait to be read. (The engine lets it begin after 90 seconds of reading.)"""
     engine = engine_at(home, projects, archive=True)
     engine.start(watch=False)
     try:
         engine._ingestor.scan()  # pyright: ignore[reportPrivateUsage] - labels of roots, before anything is stored
         archiver = engine._keeper.archiver  # pyright: ignore[reportPrivateUsage] - stepped by hand
-        storing = threading.Thread(target=lambda: None if archiver is None else archiver.store())
+        stopping = threading.Event()
+        storing = threading.Thread(target=lambda: None if archiver is None else archiver.store(stopping=stopping))
         began = time.monotonic()
         if beside:
             storing.start()
@@ -143,8 +144,10 @@ def main() -> int:
         f"archive          {stored.stored_bytes / 1e6:8.1f} MB, {stored.share:.1%} of them (budget {SIZE_BUDGET:.0%})"
     )
     print(f"stored in        {took:8.2f} s, {stored.source_bytes / took / 1e6:.0f} MB/s")
-    print(f"searchable in    {alone:8.2f} s alone, {beside:.2f} s with the archive beside it at full speed")
-    print(f"slower by        {slower:8.1%} (budget {SLOWER_BUDGET:.0%}; in the engine it waits for the reading)")
+    print(f"searchable in    {alone:8.2f} s alone, {beside:.2f} s with the archive beside it from the first moment")
+    print(
+        f"slower by        {slower:8.1%} (budget {SLOWER_BUDGET:.0%}; the engine lets it begin after 90 s of reading)"
+    )
     print(f"index            {before / 1e6:8.1f} MB; half of it pruned in {pruning:.2f} s")
     print(f"came back        {freed / 1e6:8.1f} MB ({freed / before:.0%}), {promised / 1e6:.1f} MB were promised")
     failed = stored.share > SIZE_BUDGET or slower > SLOWER_BUDGET
