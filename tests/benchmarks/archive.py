@@ -146,7 +146,7 @@ def main() -> int:
     print(f"stored in        {took:8.2f} s, {stored.source_bytes / took / 1e6:.0f} MB/s")
     print(f"searchable in    {alone:8.2f} s alone, {beside:.2f} s with the archive beside it from the first moment")
     print(
-        f"slower by        {slower:8.1%} (budget {SLOWER_BUDGET:.0%}; the engine lets it begin after 90 s of reading)"
+        f"slower by        {slower:8.1%} (budget {SLOWER_BUDGET:.0%}; the engine waits for the reading, at most 90 s)"
     )
     print(f"index            {before / 1e6:8.1f} MB; half of it pruned in {pruning:.2f} s")
     print(f"came back        {freed / 1e6:8.1f} MB ({freed / before:.0%}), {promised / 1e6:.1f} MB were promised")
