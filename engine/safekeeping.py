@@ -18,6 +18,7 @@ from engine.core.models.keeping import BackupReply
 from engine.maintenance import prune
 from engine.maintenance.backup import Backups
 from engine.maintenance.checks import CheckUp
+from engine.maintenance.checks_disk import close_to_others
 from engine.maintenance.clearing import clear
 from engine.maintenance.doctor import doctor
 from engine.maintenance.prune import DiskUse, Pruner
@@ -194,6 +195,8 @@ class Safekeeping:
         """Take note of the engine that now runs, and of the setting that replaces secrets."""
         self._engine = engine
         self._need_writer().write(self._note_setting)
+        if os.name == "posix":
+            close_to_others(self._paths, self.backups)
         self.removals.remove_unfinished()
         self.stored.remove_unfinished()
         self.backups.remove_unfinished()

@@ -16,6 +16,9 @@ from engine.store.backup import damage_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from engine.core.paths import Paths
+    from engine.maintenance.backup import Backups
+
 WAL_TOO_LARGE: Final = 128 * 1024 * 1024
 """Four times what a checkpoint cuts it back to (`engine.store.connection.WAL_LIMIT_BYTES`)."""
 
@@ -44,7 +47,7 @@ def permissions(checkup: CheckUp) -> Outcome | None:
     """Look whether other users of the machine can read what only its owner should."""
     if os.name != "posix":
         return None
-    open_ones = _open_to_others(checkup)
+    open_ones = _open_to_others(checkup.paths, checkup.backups)
     if not open_ones:
         return ok("Only you can read the data.")
     return Outcome(
@@ -56,18 +59,27 @@ def permissions(checkup: CheckUp) -> Outcome | None:
     )
 
 
-def _open_to_others(checkup: CheckUp) -> list[Path]:
-    paths = checkup.paths
-    folders = [paths.data, paths.run, paths.archive, checkup.backups.folder, checkup.backups.quarantine_folder]
-    files = [paths.database, paths.key_file, *paths.data.glob("*.json"), *checkup.backups.all()]
+def close_to_others(paths: Paths, backups: Backups) -> None:
+    """Close to other users what only its owner should read.
+
+    Raises:
+        OSError: It belongs to somebody else.
+    """
+    for each in _open_to_others(paths, backups):
+        each.chmod(0o700 if each.is_dir() else 0o600)
+
+
+def _open_to_others(paths: Paths, backups: Backups) -> list[Path]:
+    folders = [paths.data, paths.run, paths.archive, backups.folder, backups.quarantine_folder]
+    logs = [paths.database.with_name(f"{paths.database.name}{suffix}") for suffix in ("-wal", "-shm")]
+    files = [paths.database, *logs, paths.key_file, *paths.data.glob("*.json"), *backups.all()]
     if paths.archive.is_dir():
         files += [file for folder in paths.archive.iterdir() for file in folder.glob("*")]
     return [each for each in (*folders, *files) if each.exists() and stat.S_IMODE(each.stat().st_mode) & _PRIVATE]
 
 
 def _close(checkup: CheckUp, _step: Step) -> None:
-    for each in _open_to_others(checkup):
-        each.chmod(0o700 if each.is_dir() else 0o600)
+    close_to_others(checkup.paths, checkup.backups)
 
 
 def disk_space(checkup: CheckUp) -> Outcome:

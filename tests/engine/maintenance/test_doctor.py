@@ -152,6 +152,17 @@ def test_what_others_can_read_is_closed(history: History) -> None:
         assert history.paths.database.stat().st_mode & 0o077 == 0
 
 
+def test_what_others_could_read_is_closed_at_start(history: History) -> None:
+    write_history(history)
+    with history.engine():
+        opened = [history.paths.data, history.paths.database, history.paths.archive, *history.paths.data.glob("*.json")]
+        opened += history.paths.archive.glob("*/*")
+    for each in opened:
+        each.chmod(0o755 if each.is_dir() else 0o644)
+    with history.engine():
+        assert [each for each in opened if each.stat().st_mode & 0o077] == []
+
+
 def test_transcripts_that_were_not_read_are_read(history: History) -> None:
     write_history(history)
     with history.engine() as engine:
