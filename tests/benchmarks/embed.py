@@ -132,6 +132,8 @@ def main(arguments: Sequence[str]) -> int:
             ours, ours_cpu = time.perf_counter() - started, cpu_s(client.pid) - before
             engine_cpu = cpu_s(None) - engine_before
             passages = made_passages(paths)
+            if not passages:
+                raise SystemExit(f"There is nothing to embed in {root}")
             share = embedded_share(paths)
             busy, idle = question_waits(client, model, list(dict.fromkeys(passages)))
         finally:
