@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from engine import __version__
+from engine.cli.output import Output
 from engine.core.clock import SystemClock
 from engine.core.errors import EngineNotRunning
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import typer
 
     from engine.api import EngineApi
-    from engine.cli.output import Output
     from engine.core.paths import Paths
     from engine.core.settings import Settings
     from engine.ingest.progress import IngestProgress
@@ -137,9 +137,7 @@ class InstalledAccess:
             engine.stop()
 
     def _settings(self) -> Settings:
-        from engine.core.settings import load_settings  # noqa: PLC0415 - 9 ms that a client need not pay
-
-        return load_settings(self._paths.settings_file).settings
+        return settings_of(self._paths, Output())
 
 
 class _Remote:
@@ -173,6 +171,16 @@ class _Local:
     def finish(self, on_ingest: OnIngest) -> None:
         if self._engine is not None:
             self._engine.run_once(until="keyword", on_progress=on_ingest)
+
+
+def settings_of(paths: Paths, output: Output) -> Settings:
+    """Return the person's settings, after saying what is wrong with them: a file moved aside is not found again."""
+    from engine.core.settings import load_settings  # noqa: PLC0415 - 9 ms that a client need not pay
+
+    loaded = load_settings(paths.settings_file)
+    for problem in loaded.problems:
+        output.say(problem.what, "note")
+    return loaded.settings
 
 
 def access_of(ctx: typer.Context) -> Access:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.cli import options, words
-from engine.cli.access import access_of
+from engine.cli.access import access_of, settings_of
 from engine.cli.foreground import running, until_told
 from engine.cli.output import Output
 from engine.cli.progress import ProgressView
@@ -62,14 +62,11 @@ def serve(
 
 def new_engine(paths: Paths, output: Output, *, no_embed: bool = False) -> Engine:
     """Return the engine of an installation, not started, after saying what was wrong with its settings."""
-    # Only the verbs that run an engine pay for these.
-    from engine.core.settings import load_settings  # noqa: PLC0415 - see above
-    from engine.service import Engine  # noqa: PLC0415 - see above
+    from engine.service import Engine  # noqa: PLC0415 - only the verbs that run an engine pay for it
 
-    loaded = load_settings(paths.settings_file)
-    for problem in loaded.problems:
-        output.say(problem.what, "note")
-    settings = dataclasses.replace(loaded.settings, embedding_enabled=False) if no_embed else loaded.settings
+    settings = settings_of(paths, output)
+    if no_embed:
+        settings = dataclasses.replace(settings, embedding_enabled=False)
     return Engine(paths, settings, SystemClock())
 
 

@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from engine.cli.access import settings_of
+from engine.cli.output import Output
 from engine.core import when as spans
 from engine.core.errors import InvalidArgument
 
@@ -20,11 +22,9 @@ _DATE_LIKE: Final = re.compile(r"\d+-")
 
 def zone_of(paths: Paths) -> ZoneInfo:
     """Return the zone of the person's days."""
-    # Together 15 ms that `--help` need not pay.
-    from engine.core.settings import load_settings  # noqa: PLC0415 - see above
-    from engine.core.zone import zone_of as named  # noqa: PLC0415 - see above
+    from engine.core.zone import zone_of as named  # noqa: PLC0415 - 6 ms that `--help` need not pay
 
-    return named(load_settings(paths.settings_file).settings.time_zone)
+    return named(settings_of(paths, Output()).time_zone)
 
 
 def bounds(

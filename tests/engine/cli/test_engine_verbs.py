@@ -79,6 +79,18 @@ def test_problems_of_the_settings_are_said(home: Paths, capsys: pytest.CaptureFi
     assert "theme must be one of" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("verb", [["sessions"], ["reindex"], ["knowledge", "day"], ["serve", "--once"]])
+def test_a_settings_file_that_cannot_be_read_is_reported_by_whoever_moved_it_aside(
+    home: Paths, capsys: pytest.CaptureFixture[str], verb: list[str]
+) -> None:
+    main(["serve", "--once", "--until", "keyword"], access=InstalledAccess(home))
+    home.settings_file.write_text("{{{{", encoding="utf-8")
+    capsys.readouterr()
+    main(verb, access=InstalledAccess(home))
+    (aside,) = home.config.glob("settings.toml.unreadable-*")
+    assert aside.name in capsys.readouterr().err.replace("\n", "")
+
+
 def test_a_second_serve_is_a_sentence_and_no_failure(home: Paths, capsys: pytest.CaptureFixture[str]) -> None:
     engine = Engine(home, Settings(), SystemClock(), roots=())
     with running(engine, watch=False):
