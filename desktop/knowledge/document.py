@@ -12,13 +12,12 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
     QTextDocumentFragment,
-    QTextOption,
 )
 
 from desktop import format as shown
 from desktop import words
 from desktop.knowledge.rows import day_text, moment_text, standing_of
-from desktop.search.document import SafeDocument, document_of
+from desktop.search.document import document_of, empty_document
 from desktop.theme import scaled
 from engine.core.models.sessions import Block, MessageView
 
@@ -49,13 +48,7 @@ def record_document(page: Page, look: Look, zone: ZoneInfo) -> QTextDocument:
         look: Colours and font.
         zone: Of moments.
     """
-    document = SafeDocument()
-    document.setDefaultFont(look.font)
-    document.setDocumentMargin(0)
-    document.setUndoRedoEnabled(False)
-    option = QTextOption()
-    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-    document.setDefaultTextOption(option)
+    document = empty_document(look)
     writer = _Writer(document, look)
     record = page.record
     writer.title(shown.one_line(str(record.get("title") or record.get("path") or record.get("id"))))

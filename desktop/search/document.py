@@ -71,6 +71,18 @@ class SafeDocument(QTextDocument):
         return QByteArray()
 
 
+def empty_document(look: Look) -> SafeDocument:
+    """Return a document without a margin, whose lines break wherever they must."""
+    document = SafeDocument()
+    document.setDefaultFont(look.font)
+    document.setDocumentMargin(0)
+    document.setUndoRedoEnabled(False)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    document.setDefaultTextOption(option)
+    return document
+
+
 def is_foldable(block: Block) -> bool:
     """Return whether a block is shown as one line until somebody opens it."""
     return block.kind in {"tool_use", "tool_result", "thinking"}
@@ -84,13 +96,7 @@ def document_of(message: MessageView, opened: Collection[int], look: Look) -> QT
         opened: Numbers of the foldable blocks that are open.
         look: Colours and font.
     """
-    document = SafeDocument()
-    document.setDefaultFont(look.font)
-    document.setDocumentMargin(0)
-    document.setUndoRedoEnabled(False)
-    option = QTextOption()
-    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-    document.setDefaultTextOption(option)
+    document = empty_document(look)
     writer = _Writer(document, look)
     for number, block in enumerate(message.blocks):
         writer.block(block, number, is_open=number in opened, is_typed=message.role == "user")

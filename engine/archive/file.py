@@ -20,6 +20,7 @@ from engine.archive.frames import (
     new_compressor,
 )
 from engine.archive.places import JOINING_SUFFIX
+from engine.core.files import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,7 +86,7 @@ def append(place: Path, have: Extent, generation: int, pieces: Iterable[bytes]) 
             file.truncate(have.stored)
             raise
     if fresh:
-        _flush_folder(place.parent)
+        sync_folder(place.parent)
     return Extent(length, stored, count, last)
 
 
@@ -202,7 +203,7 @@ def join(place: Path, generation: int) -> Extent:
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
-    _flush_folder(place.parent)
+    sync_folder(place.parent)
     return extent
 
 
@@ -251,14 +252,3 @@ def _is_whole(file: IO[bytes], frame: Frame) -> bool:
     except DamagedFrame:
         return False
     return True
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make a new name durable. Windows cannot open folders, and makes names durable with the file."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Replaces whole files so that a reader sees the old bytes or the new ones, never a part."""
+"""Replaces whole files so that a reader sees the old bytes or the new ones, never a part; makes names durable."""
 
 from __future__ import annotations
 
@@ -39,3 +39,14 @@ def write_atomically(path: Path, data: bytes, *, mode: int | None = None) -> Non
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new name in a folder last through a power cut. Windows makes names durable with the file."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -7,6 +7,8 @@ import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from engine.core.files import sync_folder
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -46,17 +48,6 @@ def write_new(path: Path, data: bytes) -> None:
     if os.path.lexists(path):
         raise FileExistsError(f"{path.name} exists")
     write_atomic(path, data)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a rename in a folder last through a power cut, where the system can."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def remove_leftovers(folder: Path) -> int:

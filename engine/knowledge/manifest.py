@@ -9,9 +9,10 @@ import string
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.core.files import sync_folder
 from engine.knowledge.dates import utc_text
 from engine.knowledge.errors import StoreIdentityMismatch, StoreUnavailable
-from engine.knowledge.files import sync_folder, write_new
+from engine.knowledge.files import write_new
 from engine.knowledge.scan import read_file
 from engine.knowledge.yamltext import MAX_YAML_BYTES, YamlRefused, read_mapping
 from engine.store.knowledge_state import KnowledgeState

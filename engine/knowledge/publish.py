@@ -12,9 +12,10 @@ import os
 from typing import TYPE_CHECKING, Protocol
 
 from engine.core.errors import StorageFailure
+from engine.core.files import sync_folder
 from engine.knowledge.dates import utc_text
 from engine.knowledge.errors import HashConflict, PublicationConflict, RequestConflict
-from engine.knowledge.files import TEMPORARY, remove_leftovers, sync_folder, write_atomic
+from engine.knowledge.files import TEMPORARY, remove_leftovers, write_atomic
 from engine.store.knowledge_journal import Event, PlannedFile, Publication
 from engine.store.knowledge_state import GuardRow
 
