@@ -250,6 +250,7 @@ def window_pictures(studio: Studio, history: History) -> None:
         pause(300)
         studio.shoot(window, f"status-{name}")
         window.hide()
+    keeper.pulse = Pulse(is_starting=False, status=busy)
     settings = SettingsWindow(services)
     settings.attach(history)
     settings.show()
