@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from array import array
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+import apsw
 
 from engine.store.connection import BUSY_TIMEOUT_MS
 from engine.store.generations import generations
@@ -17,8 +19,6 @@ from engine.store.rows import number, row, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-
-    import apsw
 
 MERGE_PAGES: Final = 1_000
 """Of the word index that one step of merging writes: some 4 MB, so that a step takes well under a second."""
@@ -140,7 +140,9 @@ def _overwriting(connection: apsw.Connection) -> Generator[None]:
 
 def _write_anew(connection: apsw.Connection) -> bool:
     if number(connection, "PRAGMA page_count") * number(connection, "PRAGMA page_size") <= WRITTEN_ANEW_BYTES:
-        connection.execute("VACUUM")
+        # On a full disk there is no room for a second copy, and what could be given back without one is.
+        with suppress(apsw.FullError):
+            connection.execute("VACUUM")
     return False
 
 
