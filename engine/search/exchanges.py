@@ -184,8 +184,11 @@ def _gather_words(
             block.score += score
             block.covered += rarity
             block.signal, block.time_ms = match.signal, match.time_ms
-            covered = max(covered, block.covered)
-            whole[match.exchange] = max(score, whole.get(match.exchange, 0.0))
+            # Thousands of matches come by here: two calls of max() for each were a tenth of the answer's time.
+            if block.covered > covered:  # noqa: PLR1730 - as above
+                covered = block.covered
+            if score > whole.get(match.exchange, 0.0):
+                whole[match.exchange] = score
         for exchange, score in whole.items():
             candidates[exchange].whole += score
     return min(1.0, covered / total)
