@@ -13,11 +13,12 @@ from desktop.errors import log_bug, trouble_of
 from desktop.search.column import ListSource
 from desktop.search.records import preview_of
 from desktop.search.rows import HitRow, RecordItem, SessionItem
-from desktop.search.transcript import Place, TranscriptView
+from desktop.search.transcript import TranscriptView
 from desktop.widgets import ElidedLabel
 
 if TYPE_CHECKING:
     from desktop.history import History
+    from desktop.search.marks import Place
     from desktop.search.rows import Row
     from desktop.tasks import Tasks
     from desktop.theme import Theme

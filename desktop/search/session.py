@@ -12,7 +12,8 @@ from desktop import format as shown
 from desktop import words
 from desktop.errors import log_bug, trouble_of
 from desktop.search.document import plain_text
-from desktop.search.transcript import Place, TranscriptView
+from desktop.search.marks import Place
+from desktop.search.transcript import TranscriptView
 from desktop.widgets import ElidedLabel, button, set_kind
 from engine.search.query import read_query
 from engine.search.snippets import matches_in

@@ -6,7 +6,6 @@ The message at the top edge stays where it is when the estimate of a height abov
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QUrl, Signal
@@ -19,9 +18,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QResizeEvent,
-    QTextCharFormat,
-    QTextCursor,
-    QTextDocument,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
@@ -30,6 +26,7 @@ from desktop import words
 from desktop.resources import drawn
 from desktop.search.column import GAP, HEAD, Column, Laid, Source
 from desktop.search.document import FOLD_SCHEME, plain_text
+from desktop.search.marks import Place, Selected, painted
 from desktop.search.speakers import speaker_look
 from desktop.theme import Theme, colour, scaled
 
@@ -39,14 +36,6 @@ if TYPE_CHECKING:
 MARGIN = 18
 GUTTER = 24
 """Left of the text, for the speaker's mark."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A match: which message, and which of its matches."""
-
-    message: int
-    mark: int
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -61,7 +50,7 @@ class TranscriptView(QAbstractScrollArea):
         self._current: Place | None = None
         self._anchor = 0
         self._offset = 0
-        self._selected: tuple[int, int, int] | None = None
+        self._selected: Selected | None = None
         self._pressed: tuple[int, int] | None = None
         self._is_scrolling = False
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
@@ -144,14 +133,8 @@ class TranscriptView(QAbstractScrollArea):
         """What was selected with the mouse."""
         if self._selected is None:
             return ""
-        message, start, end = self._selected
-        laid = self.column.lay(message)
-        if laid is None or start == end:
-            return ""
-        cursor = QTextCursor(laid.document)
-        cursor.setPosition(min(start, end))
-        cursor.setPosition(max(start, end), QTextCursor.MoveMode.KeepAnchor)
-        return cursor.selectedText().replace("\u2029", "\n").replace("\u2028", "\n")
+        laid = self.column.lay(self._selected.message)
+        return "" if laid is None else self._selected.text_in(laid.document)
 
     def text_of(self, message: int) -> str:
         """Return everything a message says."""
@@ -295,10 +278,10 @@ class TranscriptView(QAbstractScrollArea):
         for number, (start, length) in enumerate(laid.marks):
             is_current = self._current == Place(index, number)
             back = colours.mark_current if is_current else colours.mark
-            made.append(_selection(laid.document, start, start + length, back, colours.on_mark))
-        if self._selected is not None and self._selected[0] == index:
-            _, start, end = self._selected
-            made.append(_selection(laid.document, start, end, colours.accent, colours.on_accent))
+            made.append(painted(laid.document, start, start + length, back, colours.on_mark))
+        if self._selected is not None and self._selected.message == index:
+            start, end = self._selected.start, self._selected.end
+            made.append(painted(laid.document, start, end, colours.accent, colours.on_accent))
         return made
 
     # Mouse and keys ------------------------------------------------------------------------------------------------
@@ -340,7 +323,7 @@ class TranscriptView(QAbstractScrollArea):
             hit = self._hit(point)
             if hit is not None and hit[0] == self._pressed[0]:
                 position = hit[1].document.documentLayout().hitTest(hit[2], Qt.HitTestAccuracy.FuzzyHit)
-                self._selected = (hit[0], self._pressed[1], max(0, position))
+                self._selected = Selected(hit[0], self._pressed[1], max(0, position))
                 self.viewport().update()
             return
         over = self._anchor_under(point) is not None
@@ -393,19 +376,3 @@ class TranscriptView(QAbstractScrollArea):
                 bar.setValue(bar.maximum())
             case _:
                 event.ignore()
-
-
-def _selection(
-    document: QTextDocument, start: int, end: int, back: str, front: str
-) -> QAbstractTextDocumentLayout.Selection:
-    made = QAbstractTextDocumentLayout.Selection()
-    cursor = QTextCursor(document)
-    last = document.characterCount() - 1
-    cursor.setPosition(min(start, last))
-    cursor.setPosition(min(end, last), QTextCursor.MoveMode.KeepAnchor)
-    made.cursor = cursor
-    form = QTextCharFormat()
-    form.setBackground(colour(back))
-    form.setForeground(colour(front))
-    made.format = form
-    return made

@@ -10,7 +10,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from desktop.search.column import KEPT, ListSource
-from desktop.search.transcript import Place, TranscriptView
+from desktop.search.marks import Place
+from desktop.search.transcript import TranscriptView
 from tests.desktop.fakes import message
 
 if TYPE_CHECKING:
