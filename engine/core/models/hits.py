@@ -87,5 +87,5 @@ class SearchReply:
     projects: tuple[str, ...] | None = None
     """Projects that do match, when the asked one does not."""
     total_is: str | None = None
-    """Says so when `total` counts candidates only."""
+    """`candidates` when `total` counts those of a search by meaning, `newest` when older matches were not looked at."""
     knowledge_hits: tuple[dict[str, Any], ...] | None = None
