@@ -26,8 +26,8 @@ MERGE_PAGES: Final = 1_000
 VACUUM_PAGES: Final = 2_000
 """Given back in one step: 8 MB."""
 
-WRITTEN_ANEW_BYTES: Final = 64_000_000
-"""An index up to this size is written anew in one step: 0.3 s. Half-empty pages are a larger part of a small one."""
+WRITTEN_ANEW_BYTES: Final = 32_000_000
+"""An index up to this size is written anew in one step: 0.15 s. Half-empty pages are a larger part of a small one."""
 
 CHUNKS_A_STEP: Final = 8
 """Of 1,024 codes each that one step moves: 90 ms on a busy machine."""
