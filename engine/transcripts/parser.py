@@ -139,14 +139,18 @@ class TranscriptParser:
             return Kept("(no type)", known=False)
         if kind in FACT_TYPES:
             return fact_of(record, kind, self.session_id) or Kept(kind, known=True)
-        readers = {
-            "assistant": self._assistant,
-            "user": self._user,
-            "attachment": self._attachment,
-            "system": self._system,
-        }
-        read = readers.get(kind)
-        return Kept(clean(kind)[:MAX_NAME], kind in KEPT_TYPES) if read is None else read(record, line)
+        match kind:
+            case "assistant":
+                parsed = self._assistant(record, line)
+            case "user":
+                parsed = self._user(record, line)
+            case "attachment":
+                parsed = self._attachment(record, line)
+            case "system":
+                parsed = self._system(record, line)
+            case _:
+                parsed = Kept(clean(kind)[:MAX_NAME], kind in KEPT_TYPES)
+        return parsed
 
     def started_agent(self, record: Record) -> AgentFact | None:
         """Return the sub-agent whose start a message's record tells, beside its content; None for nearly all."""
@@ -242,7 +246,7 @@ class TranscriptParser:
             blocks=blocks,
             opening=opening,
             unknown_blocks=tuple(
-                _unknown(raw) for raw, each in zip(raw_blocks, read, strict=True) if not each.is_known
+                [_unknown(raw) for raw, each in zip(raw_blocks, read, strict=True) if not each.is_known]
             ),
         )
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.transcripts.secret_shapes import RULES
 
@@ -33,8 +32,7 @@ _SHORTENED_TOKEN: Final = 57
 """`core.text.shorten` leaves a longer run of characters in two where it shortens to 200 characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Redacted:
+class Redacted(NamedTuple):
     """A text without its secrets."""
 
     text: str
