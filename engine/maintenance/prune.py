@@ -196,8 +196,7 @@ class Pruner:
                 self.writer.write(
                     lambda c, few=few: pruning.delete_sessions(c, pruning.unchanged(c, few), forget=False)
                 )
-        if plan.calls:
-            self.writer.write(lambda c: UsageTables(c).delete_before(plan.before_ms, request.folders))
+        self._delete_calls(plan, request, cancelled)
         notes: list[str] = []
         if self.writer.write(has_traces):
             copies, done = clear(self.writer, self.backups, lambda what: _step(cancelled, progress, steps, what))
@@ -235,6 +234,17 @@ class Pruner:
         left = tuple(f"{root}/{path}" for root, _, path, is_gone in places if not is_gone)
         note = " ".join(_cleared(copies, done=done)) or None
         return ForgetReply(session_id=session_id, left_on_disk=left, note=note)
+
+    def _delete_calls(self, plan: PrunePlan, request: PruneRequest, cancelled: threading.Event) -> None:
+        def some(connection: Connection) -> bool:
+            tables = UsageTables(connection)
+            cut_ms = tables.cut_before(plan.before_ms, request.folders)
+            tables.delete_before(cut_ms, request.folders)
+            return cut_ms < plan.before_ms
+
+        if plan.calls:
+            while self.writer.write(some):
+                _stop_if(cancelled)
 
     def _from_archive(self, sessions: Collection[PruneCandidate]) -> int:
         places = self.writer.write(

@@ -26,6 +26,9 @@ NO_FOLDER = 0
 UNKNOWN_START = 2**62
 """When a session began of which only sub-agents' files were seen: later than any other, until its own file is."""
 
+CALLS_A_TRANSACTION = 10_000
+"""Deleted in 0.15 s, with what they add to the roll-up."""
+
 SCHEMA = """
 -- What prices depend on besides time: few rows, referred to by number.
 CREATE TABLE api_call_variants (
@@ -335,6 +338,15 @@ class UsageTables:
             [(folder, before_ms) for folder in ([ALL_FOLDERS] if folder_ids is None else folder_ids)],
         )
         return deleted
+
+    def cut_before(self, before_ms: int, folder_ids: Collection[int] | None = None) -> int:
+        """Return how far `delete_before` can go in one transaction that others need not wait long for."""
+        row = self._connection.execute(
+            f"SELECT counted_ms + 1 FROM api_calls WHERE counted_ms < ?{_among('counted_folder_id', folder_ids)} "
+            f"ORDER BY counted_ms LIMIT 1 OFFSET {CALLS_A_TRANSACTION - 1}",
+            (before_ms,),
+        ).fetchone()
+        return before_ms if row is None else min(before_ms, int(row[0]))
 
     def count_before(self, before_ms: int, folder_ids: Collection[int] | None = None) -> int:
         """Return how many calls `delete_before` would delete."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.store import usage
 from engine.store.usage import CostState
 from engine.usage.calls import time_of
 from engine.usage.ledger import forget_sessions
@@ -129,6 +130,22 @@ def test_pruning_some_folders_leaves_the_others() -> None:
     assert history.tables.delete_before(time_of(at(50)) or 0, [history.folder_number("/a")]) == 1
     history.read(lines)
     assert [row.label for row in history.report("project").rows] == ["/b"]
+
+
+def test_many_calls_are_pruned_in_several_transactions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage, "CALLS_A_TRANSACTION", 2)
+    history = History()
+    history.read([assistant(f"msg_{minute}", minute=minute) for minute in (0, 1, 1, 2, 3, 9)])
+    before_ms = time_of(at(9)) or 0
+    cuts = [history.tables.cut_before(before_ms)]
+    while cuts[-1] < before_ms:
+        history.tables.delete_before(cuts[-1])
+        cuts.append(history.tables.cut_before(before_ms))
+    history.tables.delete_before(cuts[-1])
+
+    assert len(cuts) == 3
+    assert history.calls_of("s1") == {"s1": 1}
+    assert list(history.sums.pruned_before().values()) == [before_ms]
 
 
 def test_a_later_prune_of_less_does_not_take_back_the_earlier_one() -> None:
