@@ -23,7 +23,6 @@ from engine.ipc.held import HeldRequests, Request
 from engine.ipc.jsonrpc import (
     INVALID_REQUEST,
     TRY_AGAIN,
-    decode,
     error_reply,
     guess_id,
     notification,
@@ -32,6 +31,7 @@ from engine.ipc.jsonrpc import (
     with_id,
 )
 from engine.ipc.lines import LineWriter, TooLong, read_lines
+from engine.ipc.owed import CANCELLED, OPENED, OPENING, Owed, cancelled_id
 from engine.ipc.protocol import MAX_FRAME_BYTES
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from engine.core.paths import Paths
     from engine.ipc.channel import Channel
-    from engine.ipc.jsonrpc import Envelope, MessageId
+    from engine.ipc.jsonrpc import Envelope
     from engine.ipc.protocol import Hello, Welcome
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
@@ -58,13 +58,6 @@ FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 5.0
 """Between attempts to reach an engine nobody is waiting for. A request ends the pause."""
 
-OPENING = "initialize"
-OPENED = "notifications/initialized"
-CANCELLED = "notifications/cancelled"
-LISTEN = "subscriptions/listen"
-"""The one request that has no reply of its own: it stays open for as long as the client listens."""
-REPEATABLE = frozenset({OPENING, "ping", "server/discover", "tools/list", "prompts/list"})
-"""Requests without effect: asked again by us when the engine goes while it answers them."""
 REPLAY_ID = "backscroll-shim:initialize"
 ENGINE_WENT = b'"message":"Connection closed"'
 """How the MCP library answers what it was doing when its server ends (2.3, `shared/jsonrpc_dispatcher.py`)."""
@@ -115,14 +108,8 @@ class Relay:
         self._leaving: tuple[Channel, float] | None = None
         """An engine that takes nothing any more, and until when it may go on answering."""
         self._held = HeldRequests()
-        self._asked: dict[MessageId, Request] = {}
-        """What the engine has been asked and not yet answered."""
-        self._asked_by_engine: set[MessageId] = set()
+        self._owed = Owed()
         self._wanted_until = 0.0
-        self._opening: bytes | None = None
-        """The client's `initialize`, once it has been answered with a result."""
-        self._opened: bytes | None = None
-        """The client's `notifications/initialized`."""
         self._known_version: str | None = None
         """Of the engine whose tools the client knows."""
 
@@ -184,7 +171,7 @@ class Relay:
             with self._changed:
                 channel = self._channel
                 if channel is not None:
-                    self._note_asked(request)
+                    self._owed.asked(request)
             if channel is None:
                 if self._answer_alone(request) or self._hold(request):
                     return
@@ -192,47 +179,38 @@ class Relay:
                 return
             else:
                 with self._changed:
-                    if self._asked.pop(request.id, None) is None:
+                    if self._owed.settle(request.id) is None:
                         return  # `shim-engine` saw the end first and has dealt with it
 
     def _pass_notification(self, envelope: Envelope, line: bytes) -> None:
         with self._changed:
             if envelope.method == OPENED:
-                self._opened = line
+                self._owed.opened = line
             elif envelope.method == CANCELLED:
-                self._forget(line)
+                identity = cancelled_id(line)
+                if identity is not None:
+                    self._owed.settle(identity)
+                    self._held.remove(identity)
             channel = self._channel
         if channel is not None:
             self._send(channel, line)
 
     def _pass_reply(self, envelope: Envelope, line: bytes) -> None:
         with self._changed:
-            # What an engine of before had asked means nothing, or something else, to this one.
-            if envelope.id is None or envelope.id not in self._asked_by_engine:
+            if not self._owed.is_reply_to_engine(envelope.id):
                 return
-            self._asked_by_engine.discard(envelope.id)
             channel = self._channel
         if channel is not None:
             self._send(channel, line)
 
-    def _forget(self, cancellation: bytes) -> None:
-        params = decode(cancellation).get("params")
-        identity = params.get("requestId") if isinstance(params, dict) else None
-        if isinstance(identity, (int, str)):
-            self._asked.pop(identity, None)
-            self._held.remove(identity)
-
     def _drain(self) -> None:
         """Wait for the replies the client still reads, though it has closed its end."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._held and not self._awaited(), DRAIN_S)
-            left = [*self._held.take_all(), *self._awaited()]
-            self._asked.clear()
+            self._changed.wait_for(lambda: not self._held and not self._owed.awaited(), DRAIN_S)
+            left = [*self._held.take_all(), *self._owed.awaited()]
+            self._owed.end()
         for request in left:
             self._write(error_reply(request.id, TRY_AGAIN, "The input was closed before this call was answered."))
-
-    def _awaited(self) -> list[Request]:
-        return [request for request in self._asked.values() if request.envelope.method != LISTEN]
 
     # Without an engine, in either thread.
 
@@ -249,7 +227,7 @@ class Relay:
             if found is not None:
                 self._known_version = found["version"]
                 if request.envelope.method == OPENING:
-                    self._opening = request.line
+                    self._owed.opening = request.line
         if found is not None:
             self._write(found["reply"])
         return found is not None
@@ -336,10 +314,9 @@ class Relay:
                 _note("the engine has closed" if isinstance(error, EOFError) else f"the engine is gone: {error}")
         with self._changed:
             self._channel = self._leaving = None
-            asked, self._asked = self._asked, {}
-            self._asked_by_engine.clear()
+            asked = self._owed.end()
         channel.close()
-        for request in asked.values():
+        for request in asked:
             if not request.line:
                 self._write(error_reply(request.id, TRY_AGAIN, RESTARTED))
             elif not self._answer_alone(request):
@@ -350,8 +327,8 @@ class Relay:
     def _go_live(self, channel: Channel, welcome: Welcome) -> None:
         """Bring an engine to where the client believes it is, then give it what was held."""
         with self._changed:
-            opening, self._wanted_until = self._opening, 0.0
-            changed = self._known_version not in {None, welcome["version"]} and self._opened is not None
+            opening, self._wanted_until = self._owed.opening, 0.0
+            changed = self._known_version not in {None, welcome["version"]} and self._owed.opened is not None
             self._known_version = welcome["version"]
         deadline = time.monotonic() + self._call_wait_s
         if opening is not None:
@@ -360,9 +337,9 @@ class Relay:
         while True:
             with self._changed:
                 request = self._held.take()
-                opened = None if opened_sent else self._opened
+                opened = None if opened_sent else self._owed.opened
                 if request is not None:
-                    self._note_asked(request)
+                    self._owed.asked(request)
                 elif opened is None:
                     self._channel = channel
                     break
@@ -371,7 +348,7 @@ class Relay:
                 opened_sent = True
             elif not self._send(channel, request.line):
                 with self._changed:
-                    if self._asked.pop(request.id, None) is not None:
+                    if self._owed.settle(request.id) is not None:
                         self._held.put_back(request)
                 raise ConnectionError("it went while it was told what had been held")
         if changed:
@@ -389,7 +366,7 @@ class Relay:
         else:
             if envelope.kind == "request" and envelope.id is not None:
                 with self._changed:
-                    self._asked_by_engine.add(envelope.id)
+                    self._owed.asked_by_engine(envelope.id)
             self._write(frame)
 
     def _reply(self, envelope: Envelope, frame: bytes) -> None:
@@ -401,7 +378,7 @@ class Relay:
             self._write(frame)  # about a message it could not read
             return
         with self._changed:
-            request = self._asked.get(envelope.id)
+            request = self._owed.find(envelope.id)
         if request is None:
             return  # taken back, or answered by us
         if envelope.failed and ENGINE_WENT in frame:
@@ -411,16 +388,12 @@ class Relay:
         self._write(frame)
         with self._changed:
             # After the writing: what is no longer awaited may end the process.
-            self._asked.pop(envelope.id, None)
+            self._owed.settle(envelope.id)
             if request.envelope.method == OPENING and not envelope.failed:
-                self._opening = request.line
+                self._owed.opening = request.line
             self._changed.notify_all()
 
     # Both sides.
-
-    def _note_asked(self, request: Request) -> None:
-        keep = request.envelope.method in REPEATABLE
-        self._asked[request.id] = request if keep else request._replace(line=b"")
 
     def _send(self, channel: Channel, line: bytes) -> bool:
         """Send to the engine and say whether it took that. If not, it is sent no more, and its end is awaited."""
