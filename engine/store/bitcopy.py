@@ -32,6 +32,9 @@ MOST_ASKED = 10_000
 """Passages that are asked for one by one whether a filter lets them through, 4 microseconds each; from there on asking
 for every allowed one takes less (40 ms at a million)."""
 
+FILTERS_REMEMBERED = 4
+"""Half a megabyte each at a million vectors: only narrow filters come so far."""
+
 
 class BitCopy:
     """The bit codes of one generation. Any thread may search, with its own connection."""
@@ -43,6 +46,9 @@ class BitCopy:
         self._ids: Numbers = np.zeros(0, np.int64)
         self._words: Words = np.zeros((0, 0), np.uint64)
         """One row for each eight bytes of a code, one column for each vector: each row is read from end to end."""
+        self._allowed_among: Numbers = self._ids
+        self._allowed: dict[ChunkFilter, Numbers] = {}
+        """Places in `_allowed_among` that narrow filters let through."""
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -52,6 +58,8 @@ class BitCopy:
         with self._lock:
             self._generation = 0
             self._ids, self._words = np.zeros(0, np.int64), np.zeros((0, 0), np.uint64)
+            self._allowed_among = self._ids
+            self._allowed.clear()
 
     def nearest(
         self, connection: apsw.Connection, generation: Generation, query: Floats, chunk_filter: ChunkFilter, wanted: int
@@ -70,13 +78,36 @@ class BitCopy:
                 break
             needed = asked * enough // max(1, len(nearby)) * 5 // 4
             if needed > MOST_ASKED:
-                every = np.asarray(allowed_passages(connection, generation.id, chunk_filter), np.int64)
-                places = np.minimum(np.searchsorted(ids, every), len(ids) - 1)
-                places = places[ids[places] == every]
+                places = self._places_of_allowed(connection, generation, chunk_filter, ids)
                 nearby = _closest(ids[places], distances[places], enough)
                 break
             asked = max(needed, 2 * asked)
         return among(connection, query, nearby[:enough], chunk_filter)[:wanted]
+
+    def _places_of_allowed(
+        self, connection: apsw.Connection, generation: Generation, chunk_filter: ChunkFilter, ids: Numbers
+    ) -> Numbers:
+        """Return where the vectors stand that a narrow filter lets through.
+
+        Remembered for the next questions under the same filter, until a vector comes or goes; who is shown is asked of
+        the database each time.
+        """
+        with self._lock:
+            if self._allowed_among is not ids:
+                self._allowed_among = ids
+                self._allowed.clear()
+            known = self._allowed.get(chunk_filter)
+        if known is not None:
+            return known
+        every = np.asarray(allowed_passages(connection, generation.id, chunk_filter), np.int64)
+        places = np.minimum(np.searchsorted(ids, every), len(ids) - 1)
+        places = places[ids[places] == every]
+        with self._lock:
+            if self._allowed_among is ids:
+                self._allowed[chunk_filter] = places
+                if len(self._allowed) > FILTERS_REMEMBERED:
+                    del self._allowed[next(iter(self._allowed))]
+        return places
 
     def _in_step(self, connection: apsw.Connection, generation: Generation) -> tuple[Numbers, Words]:
         """Return numbers and codes as of the connection's moment, or a little later: what is gone is dropped by SQL."""
