@@ -42,6 +42,7 @@ DECISION: Final[dict[str, Any]] = {
         "evidence": [{"quote": QUOTE, "session": "current"}],
     }
 }
+PAGE: Final[dict[str, Any]] = {"expectedRevision": 0, "title": "Note", "type": "topic", "body": "x"}
 REPLY_CHARACTERS: Final = 15_000
 """6,000 tokens at 2.5 characters: the budget of a reply when the call names none (interface.md)."""
 
@@ -352,6 +353,9 @@ def test_r099_to_r149_what_happened_when(installation: Installation) -> None:
         ("record", {"id": "k_none"}, "not_found", "knowledge_records"),
         ("create", {"record": {"kind": "claim", "titel": "x"}}, "invalid_argument", '"title"'),
         ("create", {"record": {**DECISION["record"], "evidence": []}}, "evidence_refused", '"quote"'),
+        ("save_page", {**PAGE, "title": "A\0B"}, "invalid_argument", "NUL"),
+        ("save_page", {**PAGE, "body": "x" * 5_000_000}, "scan_limit", "knowledge_attach_file"),
+        ("save_page", {**PAGE, "requestId": "r" * 201}, "invalid_argument", "200"),
         (
             "create",
             {"record": {**DECISION["record"], "evidence": [{"quote": "nobody said this"}]}},
