@@ -32,4 +32,4 @@ def restore(
         output.show(Text(f"{words.size(each['bytes'])}  {one_line(each['file'])}  (from the {each['source']})"))
     output.say(f"{words.count(len(reply['files']), 'file')} in {to}.")
     if reply.get("note"):
-        output.say(reply["note"], "warning")
+        output.say(reply["note"], "note")

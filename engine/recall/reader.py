@@ -127,12 +127,27 @@ class Reader:
         """Return a whole session as one text: `markdown` to read, `jsonl` as Claude Code wrote it.
 
         Sub-agents are in the JSON lines and left out of the Markdown, as in the session itself.
+
+        Raises:
+            NotFound: The index has nothing of it (it was pruned), or no line as it was written is left.
         """
         info = reading.sessions_by_id(connection, [session])[session]
         order = reading.session_messages(connection, session, sidechains=form == "jsonl")
         rows = reading.messages(connection, order)
+        if not rows:
+            raise NotFound(
+                f"The index has nothing of session {info.session_id}",
+                "It was pruned, or nobody said anything in it.",
+                f"`backscroll restore {info.session_id} --to DIR` writes back what disk or archive still have.",
+            )
         if form == "jsonl":
             lines = [found[1].decode("utf-8", "replace") for row in rows if (found := self._raw.line(row)) is not None]
+            if rows and not lines:
+                raise NotFound(
+                    f"No line of session {info.session_id} is left",
+                    "Its transcript is gone and was not archived.",
+                    f"`backscroll export {info.session_id} --format markdown` shows what the index kept.",
+                )
             return "".join(f"{line}\n" for line in dict.fromkeys(lines))
         return session_markdown(session_row(info, self._zone), self._views(connection, rows, set()))
 

@@ -152,6 +152,24 @@ def test_a_session_that_was_pruned_from_the_index_is_restored_and_forgotten(
             engine.api.keeping.restore(session_id(1), tmp_path / "again")
 
 
+def test_what_cannot_be_exported_says_what_can_be_done(history: History) -> None:
+    write_history(history)
+    with history.engine() as engine:
+        remove_all(history)
+        engine.run_once()
+        for file in history.paths.archive.rglob("*.zst"):
+            file.unlink()
+        assert "quince" in engine.api.export_session(session_id(1))
+        with pytest.raises(NotFound, match="No line of session") as no_lines:
+            engine.api.export_session(session_id(1), form="jsonl")
+        assert "--format markdown" in no_lines.value.hint
+        engine.api.call("prune", {"older_than_days": 30, "dry_run": False, "include_only_copies": True})
+        for form in ("markdown", "jsonl"):
+            with pytest.raises(NotFound, match="has nothing of session") as pruned:
+                engine.api.export_session(session_id(1), form=form)
+            assert "backscroll restore" in pruned.value.hint
+
+
 @pytest.mark.expect_log("An archive file is damaged")
 def test_what_the_archive_cannot_give_back_whole_is_said(history: History, tmp_path: Path) -> None:
     write_history(history)
