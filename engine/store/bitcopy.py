@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
 
 
-MOST_ASKED = 10_000
+MOST_ASKED = 5_000
 """Passages that are asked for one by one whether a filter lets them through, 4 microseconds each; from there on asking
 for every allowed one takes less (40 ms at a million)."""
 
 FILTERS_REMEMBERED = 4
-"""Half a megabyte each at a million vectors: only narrow filters come so far."""
+"""At most a megabyte each at a million vectors: only narrow filters come so far."""
 
 
 class BitCopy:
