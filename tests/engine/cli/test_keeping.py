@@ -137,5 +137,12 @@ def test_restoring_names_the_files_and_where_they_came_from(backscroll: Callable
     assert f"1 file in {tmp_path}." in run.err
 
 
+def test_restore_says_what_is_missing(backscroll: Callable[..., Run]) -> None:
+    files = [{"file": "p/4fb0.jsonl", "bytes": 12, "source": "archive", "damaged": True}]
+    reply = {"session_id": "4fb0d9f2", "files": files, "note": "1 file cannot be restored whole."}
+
+    assert "cannot be restored whole" in backscroll("restore", "4fb0", "--to", "x", restore=reply).err
+
+
 def test_restoring_what_is_nowhere_is_nothing_found(backscroll: Callable[..., Run]) -> None:
     assert backscroll("restore", "4fb0", "--to", "x", restore=NotFound("Nothing is left")).code == 1
