@@ -245,50 +245,6 @@ def test_a_damaged_archive_file_is_stored_again_and_the_damaged_one_kept(history
         assert engine.api.get_session(session_id(2)).messages[0].source == "archive"
 
 
-def test_secrets_that_were_indexed_before_are_replaced_and_leave_no_trace(history: History) -> None:
-    key = "gh" + "p_" + "a1B2c3D4e5F6" * 3
-    builder = history.session(1, "quince", days_ago=3)
-    builder.prompt(f"Use {key} to push.")
-    builder.record("custom-title", customTitle=f"Pushing with {key}")
-    builder.write(history.root)
-    history.settings = Settings(time_zone="UTC", embedding_enabled=False, privacy_redact=False)
-    with history.engine() as engine:
-        assert any("index.db" in name for name in history.traces(key))
-        assert examined(engine)["secrets"]["severity"] == "info"
-        shown = engine.api.get_session(session_id(1)).messages[-1].blocks[0].text or ""
-        assert key in shown
-
-    history.settings = SETTINGS
-    with history.engine() as engine:
-        shown = engine.api.get_session(session_id(1)).messages[-1].blocks[0].text or ""
-        assert "[redacted:github]" in shown
-        assert examined(engine)["secrets"]["severity"] == "warning"
-
-        assert examined(engine, fix=True)["secrets"]["fixed"]
-
-        assert [name for name in history.traces(key) if "archive" not in name] == []
-        assert engine.api.status().redacted == {"github": 1}
-        assert found(engine, "redacted github") == {session_id(1)}
-
-
-def test_secrets_never_enter_an_index_that_replaces_them(history: History) -> None:
-    key = "sk-" + "ant-api03-" + "a1B2c3D4e5F6" * 6
-    builder = history.session(1, "quince", days_ago=3)
-    builder.prompt(f"My key is {key}.")
-    builder.tool("Bash", {"command": f"export ANTHROPIC_API_KEY={key}"}, f"ok {key}")
-    builder.record("last-prompt", lastPrompt=f"My key is {key}.")
-    builder.write(history.root)
-    with history.engine() as engine:
-        assert history.traces(key) == []
-        assert (engine.api.status().redacted or {})["anthropic"] == 4
-        exported = engine.api.export_session(session_id(1), form="jsonl")
-        shown = engine.api.export_session(session_id(1))
-        context = str(engine.api.get_session(session_id(1)))
-        assert key not in exported + shown + context
-        assert exported.count("[redacted:anthropic]") == 3
-        assert examined(engine)["secrets"]["severity"] == "ok"
-
-
 def test_mending_can_be_cancelled(history: History) -> None:
     write_history(history)
     cancelled = threading.Event()

@@ -1,4 +1,4 @@
-"""Secrets that are in the index already, stored while the setting was off: no reply may show them."""
+"""Secrets are replaced before they enter the index, in every reply, and where they were stored while that was off."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 
 from engine.core.settings import Settings
 from engine.service import open_reader
-from tests.engine.maintenance.conftest import SETTINGS, History, session_id
+from tests.engine.maintenance.conftest import SETTINGS, History, found, session_id
+from tests.engine.maintenance.test_doctor import examined
 
 if TYPE_CHECKING:
     from engine.api import EngineApi
@@ -62,7 +63,6 @@ def replies(api: EngineApi) -> dict[str, Any]:
         "doctor": api.call("doctor", {}),
         "prune": api.call("prune", {"older_than_days": 30, "archive": True}),
         "export": api.export_session(session_id(1)),
-        "export of lines": api.export_session(session_id(1), form="jsonl"),
     }
 
 
@@ -89,6 +89,63 @@ def test_no_reply_shows_a_secret_that_was_stored_while_the_setting_was_off(histo
         assert holders(replies(api)) == []
 
 
+@pytest.mark.parametrize("gone", [False, True])
+def test_lines_are_exported_without_secrets(history: History, *, gone: bool) -> None:
+    write_secrets(history)
+    with history.engine() as engine:
+        if gone:
+            history.files[1].unlink()
+            engine.run_once()
+        lines = engine.api.export_session(session_id(1), form="jsonl")
+
+        assert SECRET[:12] not in lines
+        assert lines.count("[redacted:github]") > 20
+
+
 def holders(told: dict[str, Any]) -> list[str]:
     """Return the replies that show a piece of the key."""
     return [name for name, reply in told.items() if SECRET[:12] in json.dumps(reply, ensure_ascii=False)]
+
+
+def test_secrets_that_were_indexed_before_are_replaced_and_leave_no_trace(history: History) -> None:
+    key = "gh" + "p_" + "a1B2c3D4e5F6" * 3
+    builder = history.session(1, "quince", days_ago=3)
+    builder.prompt(f"Use {key} to push.")
+    builder.record("custom-title", customTitle=f"Pushing with {key}")
+    builder.write(history.root)
+    history.settings = Settings(time_zone="UTC", embedding_enabled=False, privacy_redact=False)
+    with history.engine() as engine:
+        assert any("index.db" in name for name in history.traces(key))
+        assert examined(engine)["secrets"]["severity"] == "info"
+        shown = engine.api.get_session(session_id(1)).messages[-1].blocks[0].text or ""
+        assert key in shown
+
+    history.settings = SETTINGS
+    with history.engine() as engine:
+        shown = engine.api.get_session(session_id(1)).messages[-1].blocks[0].text or ""
+        assert "[redacted:github]" in shown
+        assert examined(engine)["secrets"]["severity"] == "warning"
+
+        assert examined(engine, fix=True)["secrets"]["fixed"]
+
+        assert [name for name in history.traces(key) if "archive" not in name] == []
+        assert engine.api.status().redacted == {"github": 1}
+        assert found(engine, "redacted github") == {session_id(1)}
+
+
+def test_secrets_never_enter_an_index_that_replaces_them(history: History) -> None:
+    key = "sk-" + "ant-api03-" + "a1B2c3D4e5F6" * 6
+    builder = history.session(1, "quince", days_ago=3)
+    builder.prompt(f"My key is {key}.")
+    builder.tool("Bash", {"command": f"export ANTHROPIC_API_KEY={key}"}, f"ok {key}")
+    builder.record("last-prompt", lastPrompt=f"My key is {key}.")
+    builder.write(history.root)
+    with history.engine() as engine:
+        assert history.traces(key) == []
+        assert (engine.api.status().redacted or {})["anthropic"] == 4
+        exported = engine.api.export_session(session_id(1), form="jsonl")
+        shown = engine.api.export_session(session_id(1))
+        context = str(engine.api.get_session(session_id(1)))
+        assert key not in exported + shown + context
+        assert exported.count("[redacted:anthropic]") == 3
+        assert examined(engine)["secrets"]["severity"] == "ok"
