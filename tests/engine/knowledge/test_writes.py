@@ -236,6 +236,32 @@ def test_a_correction_supersedes_in_one_step(f: Store) -> None:
     assert f.grep("forty")["rows"][0]["id"] == new["id"]
 
 
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ({"claim_kind": "event", "source_event": True}, "source_event"),
+        ({"claim_kind": "event", "source_event": True, "sources": ["P-atlas"]}, "source_event"),
+        ({"sources": ["P-none"]}, "P-none"),
+    ],
+)
+def test_nothing_is_written_that_the_check_would_name(f: Store, more: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidRecord, match=named):
+        call(f, "create", record=claim(**more))
+    with pytest.raises(InvalidRecord, match=named):
+        call(f, "correct", **fence(f, "C-p2"), reason="New", replacement=claim(**more))
+    assert f.check()["issues"] == []
+
+
+def test_what_a_hand_made_record_had_before_does_not_keep_it_from_being_saved(f: Store) -> None:
+    f.edit("P-atlas", sources=["P-none"])
+    found: Any = f.check()["issues"]
+    assert [issue["code"] for issue in found] == ["dangling_reference"]
+    call(f, "save_page", **fence(f, "P-atlas"), body="Saved again.")
+    assert f.grep("saved again")["rows"][0]["id"] == "P-atlas"
+    with pytest.raises(InvalidRecord, match="P-other"):
+        call(f, "save_page", **fence(f, "P-atlas"), sources=["P-none", "P-other"])
+
+
 def test_an_expired_claim_can_be_corrected(f: Store) -> None:
     receipt = call(f, "correct", **fence(f, "C-exp"), reason="Again", replacement=claim())
     assert f.record("C-exp")["record"]["supersededBy"] == receipt["records"][0]["id"]
