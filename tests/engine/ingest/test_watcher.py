@@ -309,6 +309,7 @@ def test_an_appended_line_is_found(root: Path, watched: Index) -> None:
         builder.prompt(f"number{number}")
         builder.write(root)
         until(watched, lambda: watched.found(f"number{number}") != [])  # noqa: B023 - awaited at once
+    assert watched.one("SELECT count(*) FROM files") == 1
 
 
 def test_new_folders_and_folders_that_are_moved_in_are_found(root: Path, watched: Index, tmp_path: Path) -> None:
@@ -325,6 +326,7 @@ def test_new_folders_and_folders_that_are_moved_in_are_found(root: Path, watched
     agent.prompt("deep down", isSidechain=True, agentId="a1", sessionId=OTHER)
     deep.write_bytes(agent.data())
     until(watched, lambda: watched.found("deep") != [])
+    assert watched.one("SELECT count(*) FROM files") == 3
 
 
 def test_deleted_files_and_renamed_folders_are_marked_gone(root: Path, watched: Index) -> None:

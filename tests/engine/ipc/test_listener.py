@@ -87,6 +87,7 @@ def test_a_socket_file_left_by_an_engine_that_died_is_replaced(paths: Paths) -> 
     porter = Porter(open_door(paths))
     porter.let_in(paths)
     porter.close()
+    assert not paths.socket_file.exists()
 
 
 def test_a_closing_door_leaves_the_socket_file_of_the_next_engine_alone(paths: Paths) -> None:
@@ -102,3 +103,4 @@ def test_closing_a_door_may_be_repeated(paths: Paths) -> None:
     door = open_door(paths)
     door.close()
     Porter(door).close()
+    assert not paths.socket_file.exists()
