@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QLocale, QObject, Qt, QTimer
+from PySide6.QtCore import QLocale, QObject, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
@@ -113,8 +113,7 @@ class App(QObject):
         self.tasks = Tasks(self._task_failed, after_each=self._collector.step)
         self._undo_hooks = errors.install_hooks(lambda trouble: self.tasks.later(lambda: self._show_bug(trouble)))
         self._signals = EndSignals()
-        # Queued: a signal may come while this object is still being made.
-        self._signals.told.connect(self.quit, Qt.ConnectionType.QueuedConnection)
+        self._signals.told.connect(self.quit)
         self.bridge = Bridge()
         self.host = EngineHost(paths, self.bridge, self.tasks)
         self.theme = Theme(application, self.host.settings.theme)

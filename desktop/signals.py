@@ -25,6 +25,7 @@ class EndSignals(QObject):
 
     def __init__(self) -> None:
         super().__init__()
+        self._heard = False
         numbers = [signal.Signals[name] for name in END_SIGNALS if name in signal.Signals.__members__]
         self._before = {number: signal.getsignal(number) for number in numbers}
         self._ours, self._other = socket.socketpair()
@@ -50,9 +51,14 @@ class EndSignals(QObject):
             signal.signal(number, handler)
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        # No more than this: it runs between any two steps of the main thread, which may hold a lock that those who
+        # are told want as well.
         self._restore()
-        self.told.emit()
+        self._heard = True
 
     def _woken(self) -> None:
-        # Reading is enough: on the way here Python has run the handler.
+        # On the way here Python has run the handler.
         self._ours.recv(64)
+        if self._heard:
+            self._heard = False
+            self.told.emit()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+import queue
 import signal
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -68,14 +68,44 @@ def refused_by_disk(error: OSError, engine: Engine) -> StorageFailure:
     )
 
 
+class Told:
+    """That this process is to end: told from a signal's handler or by another thread, awaited by the main thread.
+
+    Not a `threading.Event`: its lock is not reentrant, and a handler that runs on the thread that waits, between two
+    of its steps, would wait for itself (seen: one Ctrl+C in 160 hung for ever). `SimpleQueue.put` is made for that.
+    """
+
+    def __init__(self) -> None:
+        self._words: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._is_set = False
+
+    def set(self) -> None:
+        """Tell it. Any thread, and any moment of the one that waits."""
+        self._is_set = True
+        self._words.put(None)
+
+    def is_set(self) -> bool:
+        """Return whether it was told."""
+        return self._is_set
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until it is told. False when the time is over and it was not."""
+        if not self._is_set:
+            try:
+                self._words.get(timeout=timeout_s)
+            except queue.Empty:
+                return self._is_set
+        return True
+
+
 @contextmanager
-def until_told(engine: Engine) -> Generator[threading.Event]:
-    """Give an event that is set by the first signal to end, or when the app has started and wants to take over.
+def until_told(engine: Engine) -> Generator[Told]:
+    """Give what is set by the first signal to end, or when the app has started and wants to take over.
 
     A second signal ends the process as usual. Signals that whoever started us wants ignored (`nohup`, a shell's
     background job) stay ignored. Only the main thread may use this.
     """
-    told = threading.Event()
+    told = Told()
     handlers = {number: signal.getsignal(number) for number in _numbers()}
     before = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
 

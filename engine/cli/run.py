@@ -27,9 +27,9 @@ from engine.integrations.launch import assets_folder, has_app
 from engine.ipc.address import has_display
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Generator
 
+    from engine.cli.foreground import Told
     from engine.service import Engine
 
 TICK_S = 0.5
@@ -111,7 +111,7 @@ def _greet(engine: Engine, output: Output, *, sample: bool) -> None:
         output.say("Connect Claude Code: backscroll connect")
 
 
-def _watch(engine: Engine, output: Output, told: threading.Event) -> None:
+def _watch(engine: Engine, output: Output, told: Told) -> None:
     """Show what the engine does until it is to end: one live line on a terminal, elsewhere a line while it indexes."""
     said_at = time.monotonic()
     with Live(console=output.errors, transient=True, auto_refresh=False) as live:

@@ -70,6 +70,8 @@ class WorkerClient:
         self._reader: threading.Thread | None = None
         self._closed = False
         self._stopping = False
+        self._has_answered = False
+        """The present process has come so far as to listen."""
 
     @property
     def pid(self) -> int | None:
@@ -99,12 +101,17 @@ class WorkerClient:
         with self._lock:
             process, pipe, reader = self._process, self._pipe, self._reader
             self._stopping = process is not None
+            listens = self._has_answered
         if process is None or pipe is None:
             return
-        try:
-            pipe.send(Stop())
-        except OSError:
-            logger.debug("The worker was gone already")
+        if listens:
+            try:
+                pipe.send(Stop())
+            except OSError:
+                logger.debug("The worker was gone already")
+        else:
+            # It still imports, for seconds, and holds nothing: nobody who quits should wait for that.
+            process.kill()
         try:
             process.wait(STOP_S)
         except subprocess.TimeoutExpired:
@@ -158,6 +165,7 @@ class WorkerClient:
         if process.stdin is None or process.stdout is None:
             raise AssertionError("both streams are pipes")
         self._process = process
+        self._has_answered = False
         self._pipe = PipeEnd(process.stdout, process.stdin)
         self._reader = threading.Thread(
             target=self._read, args=(process, self._pipe), name="engine-embed-pipe", daemon=True
@@ -178,6 +186,7 @@ class WorkerClient:
                 process.kill()
                 break
             with self._lock:
+                self._has_answered = True
                 future = self._pending.pop(reply.job, None)
             if future is None or not future.set_running_or_notify_cancel():
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -28,7 +29,8 @@ from engine.core.settings import Settings
 from engine.service import Engine
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
+    from types import FrameType
 
 SAMPLE = Path(__file__).parents[3] / "assets" / "sample"
 
@@ -132,6 +134,52 @@ def test_the_first_signal_is_told_and_the_handlers_come_back(home: Paths) -> Non
         signal.raise_signal(signal.SIGTERM)
         assert told.wait(5)
         assert signal.getsignal(signal.SIGTERM) == before
+
+
+def at_step(number: int, act: Callable[[], object], frames: tuple[str, ...]) -> Callable[..., Any]:
+    """Return a trace function that acts once, before the given line among those of the files so named."""
+    steps = itertools.count()
+
+    def trace(frame: FrameType, event: str, _argument: object) -> Callable[..., Any] | None:
+        if not frame.f_code.co_filename.endswith(frames):
+            return None
+        if event == "line" and next(steps) == number:
+            act()
+        return trace
+
+    return trace
+
+
+@posix_only
+def test_a_signal_at_any_step_of_the_wait_ends_it_and_never_hangs() -> None:
+    def hung(_number: int, _frame: FrameType | None) -> None:
+        raise AssertionError("the handler waits for the thread that it interrupted")
+
+    before = signal.signal(signal.SIGALRM, hung)
+    tracing = sys.gettrace()
+    try:
+        sent = [0]
+        step = 0
+        while sent:
+            sent: list[int] = []
+
+            def send(sent: list[int] = sent) -> None:
+                sent.append(1)
+                signal.raise_signal(signal.SIGTERM)
+
+            with until_told(cast("Engine", IdleEngine())) as told:
+                signal.alarm(5)
+                sys.settrace(at_step(step, send, ("foreground.py", "threading.py", "queue.py")))
+                told.wait(0.001)
+                sys.settrace(tracing)
+                signal.alarm(0)
+                assert told.wait(0) == bool(sent)
+            step += 1
+        assert step > 3
+    finally:
+        sys.settrace(tracing)
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @posix_only

@@ -117,6 +117,16 @@ def test_a_closed_client_refuses_and_leaves_no_process(made: Callable[..., Clien
     assert client.deaths == 0
 
 
+def test_a_worker_that_still_starts_is_not_asked_to_stop_but_ended() -> None:
+    """While it imports it listens to nothing: whoever quits would wait until the time is over."""
+    waits_to_be_told = "import sys; heard = b''\nwhile b'Stop' not in heard: heard += sys.stdin.buffer.read1()"
+    client = WorkerClient([sys.executable, "-c", waits_to_be_told], on_death=lambda: None)
+    loading = client.load("hash")
+    client.close()
+    with pytest.raises(WorkerDied, match="code -9" if sys.platform != "win32" else "code 1"):
+        loading.result(WAIT_S)
+
+
 @pytest.mark.expect_log("worker died")
 def test_a_command_that_does_not_start_is_a_death() -> None:
     client = WorkerClient([sys.executable, "-c", "raise SystemExit(3)"], on_death=lambda: None)
