@@ -27,14 +27,19 @@ class EndSignals(QObject):
         super().__init__()
         self._heard = False
         numbers = [signal.Signals[name] for name in END_SIGNALS if name in signal.Signals.__members__]
-        self._before = {number: signal.getsignal(number) for number in numbers}
+        # What is ignored stays so (`nohup`); what was set without Python (None) could not be put back.
+        before = {number: signal.getsignal(number) for number in numbers}
+        self._before = {
+            number: handler
+            for number, handler in before.items()
+            if handler is not signal.SIG_IGN and handler is not None
+        }
         self._ours, self._other = socket.socketpair()
         for each in (self._ours, self._other):
             each.setblocking(False)
         self._wakeup_before = signal.set_wakeup_fd(self._other.fileno(), warn_on_full_buffer=False)
-        for number, handler in self._before.items():
-            if handler is not signal.SIG_IGN:
-                signal.signal(number, self._handle)
+        for number in self._before:
+            signal.signal(number, self._handle)
         self._notifier = QSocketNotifier(self._ours.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._woken)
 
@@ -47,7 +52,9 @@ class EndSignals(QObject):
         self._other.close()
 
     def _restore(self) -> None:
-        for number, handler in self._before.items():
+        """Put the handlers back, once: what others set after that is theirs."""
+        while self._before:
+            number, handler = self._before.popitem()
             signal.signal(number, handler)
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
