@@ -97,10 +97,10 @@ def _bar(begin: date, step: Step, unit: Unit, names: list[str], models: Mapping[
     parts = (*(_measure(unit, models[name]) if name in models else 0.0 for name in names), others)
     whole = total_of(models.values())
     name = _name(begin, step)
-    total = numbers.cost(whole) if unit == "cost" else text_of(unit, whole.tokens)
+    total = numbers.cost(whole) if unit == "cost" else numbers.tokens(whole, whole.tokens)
     lines = [words.usage.bar_of(name, total)]
     for model, amounts in sorted(models.items(), key=lambda each: -_measure(unit, each[1])):
-        amount = numbers.cost(amounts) if unit == "cost" else text_of(unit, amounts.tokens)
+        amount = numbers.cost(amounts) if unit == "cost" else numbers.tokens(amounts, amounts.tokens)
         lines.append(words.usage.bar_part(shown.one_line(model, 80), amount))
     is_partial = bool(whole.unpriced_calls) and unit == "cost"
     if is_partial or (whole.incomplete_calls and models):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -13,11 +14,11 @@ from desktop import words
 from desktop.usage import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from engine.usage.amounts import Amounts
     from engine.usage.report import UsageReport
-    from engine.usage.rows import UsageRow
+    from engine.usage.rows import CostComparison, UsageRow
 
 SORT_ROLE: Final = Qt.ItemDataRole.UserRole
 """What a column is sorted by: numbers as numbers."""
@@ -25,6 +26,8 @@ SORT_ROLE: Final = Qt.ItemDataRole.UserRole
 ALL_TOKENS: Final = 5
 COST: Final = 7
 REMARKS: Final = 8
+OWN_TOTAL: Final = numbers.OWN_TOTAL
+DIFFERENCE: Final = 10
 _NOWHERE = QModelIndex()
 
 
@@ -38,6 +41,8 @@ class Line:
     """As it is exported: a date, a model's name, a path, a title with its session."""
     hint: str
     amounts: Amounts
+    own_total: CostComparison | None = None
+    """Of a session: what Claude Code itself says it cost."""
 
 
 def lines_of(report: UsageReport, limit: int | None = None) -> tuple[Line, ...]:
@@ -53,7 +58,7 @@ def _line(by: str, row: UsageRow) -> Line:
             name = shown.one_line(row.title or words.shared.UNTITLED)
             project = shown.one_line(row.project or "", 200)
             hint = "\n".join(part for part in (name, project, row.label) if part)
-            return Line(name, f"{name} ({row.label})", hint, row.amounts)
+            return Line(name, f"{name} ({row.label})", hint, row.amounts, row.cost_state)
         case "project":
             hint = "\n".join(shown.one_line(each, 200) for each in row.cwds or (row.label,))
             return Line(shown.project_name(row.label) or words.shared.NO_PROJECT, row.label, hint, row.amounts)
@@ -104,16 +109,8 @@ class UsageModel(QAbstractTableModel):
         """Return a cell."""
         if not index.isValid() or not 0 <= index.row() < len(self.lines):
             return None
-        line, column = self.lines[index.row()], index.column()
-        if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole}:
-            return _cell(line, column)
-        if role == SORT_ROLE:
-            return _sort_value(line, column)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return shown.for_tooltip(line.hint if column == 0 else _cell(line, column))
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(_alignment(column))
-        return None
+        show = _ROLES.get(role)
+        return None if show is None else show(self.lines[index.row()], index.column())
 
 
 def _alignment(column: int) -> Qt.AlignmentFlag:
@@ -132,6 +129,24 @@ def _counts(amounts: Amounts) -> tuple[int, ...]:
     )
 
 
+def own_total_in_words(line: Line) -> str:
+    """Return what Claude Code says a session cost, how that differs from the sum of its calls, and why."""
+    own = line.own_total
+    if own is None:
+        return ""
+    difference = "" if own.difference_usd is None else numbers.difference(own)
+    why = words.usage.copied(own.why, numbers.dollars(own.copied_usd * numbers.NANOS)) if own.copied_usd else own.why
+    return words.usage.own_total(numbers.own_total(own), difference, why)
+
+
+def _why(line: Line, column: int) -> str | None:
+    return own_total_in_words(line) if column in {OWN_TOTAL, DIFFERENCE} else None
+
+
+def _tooltip(line: Line, column: int) -> str:
+    return shown.for_tooltip(line.hint if column == 0 else _why(line, column) or _cell(line, column))
+
+
 def _cell(line: Line, column: int) -> str:
     if column == 0:
         return line.name
@@ -139,6 +154,10 @@ def _cell(line: Line, column: int) -> str:
         return numbers.cost(line.amounts)
     if column == REMARKS:
         return numbers.remarks(line.amounts)
+    if column in {OWN_TOTAL, DIFFERENCE}:
+        if line.own_total is None:
+            return ""
+        return numbers.own_total(line.own_total) if column == OWN_TOTAL else numbers.difference(line.own_total)
     return shown.count(_counts(line.amounts)[column - 1])
 
 
@@ -150,4 +169,19 @@ def _sort_value(line: Line, column: int) -> str | float:
         return float(line.amounts.cost_nanos)
     if column == REMARKS:
         return float(line.amounts.unpriced_calls + line.amounts.incomplete_calls)
+    if column in {OWN_TOTAL, DIFFERENCE}:
+        own = line.own_total
+        value = None if own is None else own.cost_usd if column == OWN_TOTAL else own.difference_usd
+        return -inf if value is None else value
     return float(_counts(line.amounts)[column - 1])
+
+
+_ROLES: Final[Mapping[int, Callable[[Line, int], object]]] = {
+    Qt.ItemDataRole.DisplayRole: _cell,
+    Qt.ItemDataRole.AccessibleTextRole: _cell,
+    Qt.ItemDataRole.AccessibleDescriptionRole: _why,
+    Qt.ItemDataRole.ToolTipRole: _tooltip,
+    Qt.ItemDataRole.TextAlignmentRole: lambda _line, column: int(_alignment(column)),
+    SORT_ROLE: _sort_value,
+}
+"""What a cell says to whoever asks in this role."""

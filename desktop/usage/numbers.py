@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
     from desktop.usage.model import Line
     from engine.usage.amounts import Amounts
+    from engine.usage.rows import CostComparison
 
 NANOS: Final = 1_000_000_000
+OWN_TOTAL: Final = 9
+"""The column from which Claude Code's own totals stand: only sessions have them."""
 _STEPS: Final = (
     (1_000_000_000, words.usage.billions),
     (1_000_000, words.usage.millions),
@@ -43,12 +46,30 @@ def dollars(nanos: float) -> str:
     return words.usage.money(QLocale().toString(amount, "f", places))
 
 
+def own_total(own: CostComparison) -> str:
+    """Return what Claude Code itself says a session cost."""
+    return dollars(own.cost_usd * NANOS)
+
+
+def difference(own: CostComparison) -> str:
+    """Return how much more or less that is than the sum of the calls; a dash where they cannot be compared."""
+    if own.difference_usd is None:
+        return words.usage.NOT_COMPARABLE
+    money = dollars(abs(own.difference_usd) * NANOS)
+    return words.usage.less(money) if own.difference_usd < 0 else words.usage.more(money)
+
+
 def cost(amounts: Amounts) -> str:
     """Return what calls cost, and that it is not all where some have no price."""
     if amounts.calls and amounts.calls == amounts.unpriced_calls:
         return words.usage.UNPRICED
     text = dollars(amounts.cost_nanos)
     return words.usage.at_least(text) if amounts.unpriced_calls or amounts.incomplete_calls else text
+
+
+def tokens(amounts: Amounts, number: int) -> str:
+    """Return a number of tokens that holds output, and that it is not all where some was not recorded."""
+    return words.usage.at_least(short(number)) if amounts.incomplete_calls else short(number)
 
 
 def remarks(amounts: Amounts) -> str:
@@ -82,14 +103,32 @@ def exact(amounts: Amounts) -> list[str]:
     ]
 
 
-def table_text(group: str, lines: Iterable[Line], totals: Amounts, *, separator: str = ",") -> str:
-    """Return lines and their total as CSV, or with tabs for the clipboard."""
+def exact_own(own: CostComparison | None) -> list[str]:
+    """Return Claude Code's own total and its difference for another program; nothing where there is none."""
+    if own is None:
+        return ["", ""]
+    return [f"{own.cost_usd:.9f}", "" if own.difference_usd is None else f"{own.difference_usd:.9f}"]
+
+
+def table_text(
+    group: str, lines: Iterable[Line], totals: Amounts, *, with_own_totals: bool = False, separator: str = ","
+) -> str:
+    """Return lines and their total as CSV, or with tabs for the clipboard.
+
+    Args:
+        group: Heading of the first column.
+        lines: In their order.
+        totals: Of all lines.
+        with_own_totals: Claude Code's own totals stand beside: sessions may have one.
+        separator: Between two cells.
+    """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=separator, lineterminator="\r\n" if separator == "," else "\n")
-    writer.writerow([group, *words.usage.COLUMNS[1:]])
+    writer.writerow([group, *words.usage.COLUMNS[1 : None if with_own_totals else OWN_TOTAL]])
     for line in lines:
-        writer.writerow([_harmless(line.key), *exact(line.amounts)])
-    writer.writerow([words.usage.TOTAL, *exact(totals)])
+        own = exact_own(line.own_total) if with_own_totals else []
+        writer.writerow([_harmless(line.key), *exact(line.amounts), *own])
+    writer.writerow([words.usage.TOTAL, *exact(totals), *(exact_own(None) if with_own_totals else [])])
     return text.getvalue()
 
 

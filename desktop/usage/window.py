@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, cast
 
-from PySide6.QtCore import QDate, QSize, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QDate, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QDateEdit,
     QFileDialog,
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
-    QTableView,
     QVBoxLayout,
 )
 
@@ -28,13 +25,14 @@ from desktop.errors import log_bug, trouble_of
 from desktop.usage import numbers
 from desktop.usage.bars import Chart, chart_of
 from desktop.usage.chart import Legend, StackedBars
-from desktop.usage.model import ALL_TOKENS, COST, REMARKS, SORT_ROLE, UsageModel, lines_of
+from desktop.usage.model import lines_of, own_total_in_words
 from desktop.usage.periods import Period, period_of
+from desktop.usage.table import UsageTable
 from desktop.widgets import Choice, PlainWindow, button, card, heading, label, set_kind
 from engine.usage.amounts import total_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from PySide6.QtGui import QShowEvent
 
@@ -42,13 +40,11 @@ if TYPE_CHECKING:
     from desktop.services import Services
     from desktop.usage.bars import Unit
     from desktop.usage.model import Line
+    from desktop.usage.table import Group
     from engine.usage.amounts import Amounts
     from engine.usage.report import UsageReport
 
-Group = Literal["day", "model", "project", "session"]
 DEFAULT_PERIOD: Final = "30d"
-NAME_WIDTHS: Final[Mapping[Group, int]] = {"day": 150, "model": 210, "project": 220, "session": 300}
-"""Pixels of the first column: what stands there is longer or shorter."""
 ROWS: Final = 2000
 """Lines of the table; a CSV has all of them."""
 
@@ -80,19 +76,16 @@ class UsageWindow(PlainWindow):
         self.detail = label(kind="muted", wrap=True)
         self.state = label(words.shared.LOADING, "muted", wrap=True)
         self.state.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.model = UsageModel()
-        self.proxy = QSortFilterProxyModel()
-        self.proxy.setSourceModel(self.model)
-        self.proxy.setSortRole(SORT_ROLE)
-        self.table = self._table()
+        self.table = UsageTable()
         self.copy_button = button(words.usage.COPY, self.copy)
         self.export_button = button(words.usage.EXPORT, self._ask_file)
-        self.said = label(kind="muted")
+        self.said = label(kind="muted", wrap=True)
         self._lay_out()
         self.period.currentIndexChanged.connect(self._period_chosen)
         self.units.chosen.connect(self._unit_chosen)
         self.groups.chosen.connect(self._group_chosen)
         self.chart.chosen.connect(self._bar_chosen)
+        self.table.line_chosen.connect(self._line_chosen)
         theme.changed.connect(self._recoloured)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self, self.copy)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Refresh), self, self.load)
@@ -161,33 +154,6 @@ class UsageWindow(PlainWindow):
         made.dateChanged.connect(self._reload)
         return made
 
-    def _table(self) -> QTableView:
-        made = QTableView()
-        made.setAccessibleName(words.usage.TABLE)
-        made.setModel(self.proxy)
-        made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        made.setShowGrid(False)
-        made.setWordWrap(False)
-        made.setTabKeyNavigation(False)
-        made.setSortingEnabled(True)
-        made.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
-        made.verticalHeader().hide()
-        made.verticalHeader().setDefaultSectionSize(26)
-        made.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        made.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        made.setFrameShape(QFrame.Shape.NoFrame)
-        header = made.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
-        header.resizeSection(0, NAME_WIDTHS["day"])
-        header.setStretchLastSection(True)
-        # What it cost and what is missing from that stand first; the rest may need scrolling.
-        for place, column in enumerate((COST, REMARKS, ALL_TOKENS), 1):
-            header.moveSection(header.visualIndex(column), place)
-        header.setMinimumSectionSize(60)
-        return made
-
     # Asking --------------------------------------------------------------------------------------------------------
 
     @property
@@ -232,7 +198,7 @@ class UsageWindow(PlainWindow):
         self.load()
 
     def _group_chosen(self, group: str) -> None:
-        self.table.horizontalHeader().resizeSection(0, NAME_WIDTHS[cast("Group", group)])
+        self.table.set_group(cast("Group", group))
         self.load()
 
     def _unit_chosen(self, _key: str) -> None:
@@ -259,7 +225,7 @@ class UsageWindow(PlainWindow):
         self.notes.setText("\n".join(self.report.notes))
         self.notes.setVisible(bool(self.report.notes))
         name = words.usage.GROUPS[self.report.by]
-        self.model.set_lines(name, lines_of(self.report, ROWS))
+        self.table.set_lines(name, lines_of(self.report, ROWS))
         many = len(self.report.rows)
         self.said.setText(words.usage.first_rows(ROWS, many) if many > ROWS else "")
         self._draw()
@@ -278,7 +244,7 @@ class UsageWindow(PlainWindow):
             number.setText("–")  # noqa: RUF001 - a dash where a number will stand
             set_kind(number, "")
         self.notes.hide()
-        self.model.set_lines("", ())
+        self.table.set_lines("", ())
         self.chart.set_chart(Chart())
         self._show_parts(False)
 
@@ -293,8 +259,8 @@ class UsageWindow(PlainWindow):
         share = totals.cache_hit_share
         texts = {
             "cost": numbers.cost(totals),
-            "tokens": numbers.short(totals.tokens),
-            "output": numbers.short(totals.output_tokens),
+            "tokens": numbers.tokens(totals, totals.tokens),
+            "output": numbers.tokens(totals, totals.output_tokens),
             "calls": shown.count(totals.calls),
             "cache": "–" if share is None else shown.percent(share * 100),  # noqa: RUF001 - as above
         }
@@ -305,6 +271,9 @@ class UsageWindow(PlainWindow):
     def _bar_chosen(self, hint: str) -> None:
         self.detail.setText(words.usage.BETWEEN.join(hint.split("\n")))
         self.detail.setVisible(bool(hint))
+
+    def _line_chosen(self, line: Line | None) -> None:
+        self.said.setText("" if line is None else own_total_in_words(line))
 
     def _draw(self) -> None:
         if self._daily is None:
@@ -323,8 +292,7 @@ class UsageWindow(PlainWindow):
         report = self.report
         if report is None:
             return
-        chosen = {self.proxy.mapToSource(each).row() for each in self.table.selectionModel().selectedRows()}
-        lines = [line for row, line in enumerate(self.model.lines) if row in chosen]
+        lines = self.table.chosen()
         self._services.tasks.run(lambda _: _text(report, lines, separator="\t"), self._copied)
 
     def export(self, file: Path) -> None:
@@ -367,4 +335,10 @@ def _day(edit: QDateEdit) -> date:
 def _text(report: UsageReport, lines: Sequence[Line] = (), *, separator: str = ",") -> str:
     """Return lines and their total as text, all of the report where none was chosen."""
     totals = total_of(line.amounts for line in lines) if lines else report.totals
-    return numbers.table_text(words.usage.GROUPS[report.by], lines or lines_of(report), totals, separator=separator)
+    return numbers.table_text(
+        words.usage.GROUPS[report.by],
+        lines or lines_of(report),
+        totals,
+        with_own_totals=report.by == "session",
+        separator=separator,
+    )

@@ -21,7 +21,9 @@ GROUPS: Final = {"day": "Day", "model": "Model", "project": "Project", "session"
 UNITS: Final = {"cost": "Cost", "tokens": "Tokens"}
 COLUMNS: Final = (
     "", "Input", "Output", "Cache written", "Cache read", "All tokens", "Calls", "Cost (US$)", "Remarks",
+    "Claude Code's total", "Difference",
 )  # fmt: skip
+NOT_COMPARABLE: Final = "–"
 FIGURES: Final = {
     "cost": "Cost",
     "tokens": "Tokens",
@@ -60,12 +62,28 @@ def first_rows(shown_: int, total: int) -> str:
     return f"The first {shown_:,} of {total:,} are shown; the CSV has them all."
 
 
-def at_least(money: str) -> str:
-    return f"≥ {money}"
+def at_least(amount: str) -> str:
+    return f"≥ {amount}"
 
 
 def money(amount: str) -> str:
     return f"${amount}"
+
+
+def more(money: str) -> str:
+    return f"+{money}"
+
+
+def less(money: str) -> str:
+    return f"−{money}"
+
+
+def copied(why: str, money: str) -> str:
+    return f"{why} Copied calls: {money}."
+
+
+def own_total(total: str, difference: str, why: str) -> str:
+    return f"{total} ({difference}). {why}" if difference else f"{total}. {why}"
 
 
 def bar_of(day: str, total: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from engine.core.models.status import FileCounts
 from engine.usage.amounts import Amounts, total_of
 from engine.usage.report import UsageReport
-from engine.usage.rows import UsageRow
+from engine.usage.rows import CostComparison, UsageRow
 from tests.desktop.fakes import FakeHistory
 
 if TYPE_CHECKING:
@@ -21,6 +21,29 @@ MODELS = ("claude-opus-4-7", "claude-sonnet-4-6", "claude-haiku-4-5", "claude-op
 LONG = "Why does the nightly job hold the lock of the database for longer than the day before, " * 6
 CJK = "夜間同期で「database is locked」が出る件の調査"
 RTL = "שלום, זהו טקסט מימין לשמאל"
+
+
+OWN_TOTALS = {
+    0: CostComparison(
+        cost_usd=19.9421,
+        difference_usd=0.4821,
+        copied_usd=0.25,
+        why="Claude Code's own total. It has calls that no transcript line records.",
+    ),
+    2: CostComparison(
+        cost_usd=9.99,
+        difference_usd=-0.502,
+        copied_usd=None,
+        why="Claude Code's own total. It was written before the last calls.",
+    ),
+    4: CostComparison(
+        cost_usd=1.5,
+        difference_usd=None,
+        copied_usd=None,
+        why="Claude Code's own total. It cannot be compared: some calls have no price.",
+    ),
+}
+"""By number of the invented session."""
 
 
 class NoHistory(FakeHistory):
@@ -95,6 +118,7 @@ def report(by: Grouping) -> UsageReport:
                     title=title,
                     project="/home/you/api",
                     amounts=each,
+                    cost_state=OWN_TOTALS.get(number),
                 )
                 for number, (title, each) in enumerate(
                     zip(("Fix the auth check", LONG, CJK, RTL, "=HYPERLINK(1)"), everything.values(), strict=True)

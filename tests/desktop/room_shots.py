@@ -62,6 +62,7 @@ def usage(studio: Studio, history: History) -> None:
     for group in ("model", "project", "session"):
         window.groups.choose(group)
         wait(250)
+        window.table.selectRow(0)
         studio.shoot(window, f"usage-{group}")
     window.period.setCurrentIndex(window.period.findData("own"))
     fake.usage = None

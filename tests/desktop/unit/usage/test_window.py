@@ -1,5 +1,9 @@
+# pyright: reportPrivateUsage=false
+# A test looks at what a figure says.
 from __future__ import annotations
 
+import csv
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from desktop import words
-from desktop.usage.model import COST, REMARKS, UsageModel, lines_of
+from desktop.usage.model import COST, DIFFERENCE, OWN_TOTAL, REMARKS, SORT_ROLE, UsageModel, lines_of
 from desktop.usage.window import UsageWindow
 from engine.core.errors import StorageFailure
 from tests.desktop.fakes import FakeHistory
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 
     from desktop.services import Services
     from desktop.theme import Theme
+    from engine.usage.report import UsageReport
+    from engine.usage.rows import Grouping
 
 pytestmark = pytest.mark.qt_log_ignore(OFFSCREEN, extend=True)
 
@@ -65,9 +71,18 @@ def test_it_says_that_it_loads(window: UsageWindow, fake: FakeHistory) -> None:
 
 def test_thirty_days_are_shown_with_their_bars_and_what_is_missing(filled: UsageWindow) -> None:
     assert len(filled.chart.chart.bars) == 30
-    assert filled.proxy.rowCount() == len(report("day").rows)
+    assert filled.table.model().rowCount() == len(report("day").rows)
     assert "no price" in filled.notes.text()
     assert "too low" in filled.notes.text()
+
+
+def test_numbers_that_are_known_to_be_too_low_are_said_to_be_at_least_so(filled: UsageWindow) -> None:
+    figures = {name: filled._figures[name].text() for name in ("cost", "tokens", "output", "calls")}
+    assert {name: text.startswith("≥") for name, text in figures.items()} == {
+        "cost": True, "tokens": True, "output": True, "calls": False,
+    }  # fmt: skip
+    filled.units.choose("tokens")
+    assert any(": ≥ " in bar.hint for bar in filled.chart.chart.bars)
 
 
 def test_a_period_without_calls_says_so(window: UsageWindow, qtbot: QtBot) -> None:
@@ -80,7 +95,7 @@ def test_an_error_takes_the_place_of_old_numbers(filled: UsageWindow, fake: Fake
     fake.failure = StorageFailure("The index is damaged", "It cannot be read.", "Run doctor.")
     filled.load()
     qtbot.waitUntil(lambda: "The index is damaged" in filled.state.text())
-    assert filled.proxy.rowCount() == 0
+    assert filled.table.model().rowCount() == 0
     assert filled.report is None
     assert filled.state.isVisible()
 
@@ -89,7 +104,7 @@ def test_an_error_takes_the_place_of_old_numbers(filled: UsageWindow, fake: Fake
 def test_rows_are_what_was_chosen_and_bars_stay_days(filled: UsageWindow, qtbot: QtBot, group: str) -> None:
     filled.groups.choose(group)
     qtbot.waitUntil(lambda: filled.report is not None and filled.report.by == group)
-    assert filled.proxy.headerData(0, Qt.Orientation.Horizontal) == words.usage.GROUPS[group]
+    assert filled.table.model().headerData(0, Qt.Orientation.Horizontal) == words.usage.GROUPS[group]
     assert len(filled.chart.chart.bars) == 30
 
 
@@ -121,10 +136,8 @@ def test_a_click_chooses_the_bar_below_it(filled: UsageWindow) -> None:
 
 def test_numbers_sort_as_numbers(filled: UsageWindow) -> None:
     filled.table.sortByColumn(COST, Qt.SortOrder.DescendingOrder)
-    costs = [
-        filled.model.lines[filled.proxy.mapToSource(filled.proxy.index(row, 0)).row()].amounts.cost_nanos
-        for row in range(filled.proxy.rowCount())
-    ]
+    rows = filled.table.model()
+    costs = [rows.index(row, COST).data(SORT_ROLE) for row in range(rows.rowCount())]
     assert costs == sorted(costs, reverse=True)
 
 
@@ -145,9 +158,65 @@ def test_chosen_lines_are_copied_alone(filled: UsageWindow, qtbot: QtBot) -> Non
     assert lines[1].split("\t")[1:] == lines[2].split("\t")[1:]
 
 
+def shown_columns(window: UsageWindow) -> list[int]:
+    header = window.table.horizontalHeader()
+    columns = [header.logicalIndex(place) for place in range(header.count())]
+    return [column for column in columns if not header.isSectionHidden(column)]
+
+
+def by_session(window: UsageWindow, qtbot: QtBot) -> UsageWindow:
+    window.groups.choose("session")
+    qtbot.waitUntil(lambda: window.report is not None and window.report.by == "session")
+    return window
+
+
 def test_what_is_missing_from_the_cost_stands_beside_it(filled: UsageWindow) -> None:
-    header = filled.table.horizontalHeader()
-    assert [header.logicalIndex(place) for place in range(3)] == [0, COST, REMARKS]
+    assert shown_columns(filled)[:3] == [0, COST, REMARKS]
+
+
+def test_claude_codes_own_total_of_a_session_stands_beside_the_sum_with_the_difference(
+    filled: UsageWindow, qtbot: QtBot
+) -> None:
+    rows = by_session(filled, qtbot).table.model()
+    assert shown_columns(filled)[:5] == [0, COST, OWN_TOTAL, DIFFERENCE, REMARKS]
+    assert [rows.index(row, OWN_TOTAL).data() for row in range(5)] == ["$19.94", "", "$9.99", "", "$1.50"]
+    assert [rows.index(row, DIFFERENCE).data() for row in range(5)] == ["+$0.48", "", "−$0.50", "", "–"]
+    assert "no transcript line records" in rows.index(0, OWN_TOTAL).data(Qt.ItemDataRole.ToolTipRole)
+    assert "no transcript line records" in rows.index(0, DIFFERENCE).data(Qt.ItemDataRole.AccessibleDescriptionRole)
+
+
+def test_a_chosen_session_says_why_claude_codes_own_total_differs(filled: UsageWindow, qtbot: QtBot) -> None:
+    by_session(filled, qtbot).table.selectRow(0)
+    assert filled.said.text().endswith("no transcript line records. Copied calls: $0.25.")
+    filled.table.selectRow(2)
+    assert filled.said.text() == "$9.99 (−$0.50). Claude Code's own total. It was written before the last calls."
+    filled.table.selectRow(4)
+    assert filled.said.text().startswith("$1.50. Claude Code's own total. It cannot be compared")
+    filled.table.selectRow(1)
+    assert filled.said.text() == ""
+
+
+def test_sessions_without_such_a_total_have_no_column_for_it(
+    filled: UsageWindow, fake: FakeHistory, qtbot: QtBot
+) -> None:
+    def without(by: Grouping) -> UsageReport:
+        made = report(by)
+        return replace(made, rows=tuple(replace(row, cost_state=None) for row in made.rows))
+
+    fake.usage = without
+    assert OWN_TOTAL not in shown_columns(by_session(filled, qtbot))
+
+
+def test_sessions_are_exported_with_claude_codes_own_totals(filled: UsageWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    file = tmp_path / "usage.csv"
+    by_session(filled, qtbot).export(file)
+    qtbot.waitUntil(lambda: filled.said.text() == words.shared.EXPORTED)
+    rows = list(csv.reader(file.read_text(encoding="utf-8-sig").splitlines()))
+    assert rows[0][-2:] == list(words.usage.COLUMNS[-2:])
+    assert [row[-2:] for row in rows[1:]] == [
+        ["19.942100000", "0.482100000"], ["", ""], ["9.990000000", "-0.502000000"], ["", ""], ["1.500000000", ""],
+        ["", ""],
+    ]  # fmt: skip
 
 
 def test_the_csv_is_written_and_says_so(filled: UsageWindow, qtbot: QtBot, tmp_path: Path) -> None:
