@@ -31,10 +31,11 @@ class ElidedLabel(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
-    def set_text(self, text: str) -> None:
-        """Show a text, and all of it in the tooltip."""
+    def set_text(self, text: str, meaning: str = "") -> None:
+        """Show a text, and in the tooltip all of it with what it means."""
         self.setText(text)
-        self.setToolTip(for_tooltip(text))
+        self.setToolTip(for_tooltip(f"{text}\n{meaning}" if meaning else text))
+        self.setAccessibleDescription(meaning)
 
     def minimumSizeHint(self) -> QSize:
         """Return that any width will do."""

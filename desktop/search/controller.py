@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from desktop import words
 from desktop.errors import Trouble, log_bug, trouble_of
 from desktop.search import query as typed
 from desktop.search import records, rows
-from desktop.search.report import Report
+from desktop.search.report import Report, report_of
+from desktop.search.timing import DEBOUNCE_MS, MEANING_MS, SLOW_MS, Repaint, single_shot
 from engine.core.models.asking import SearchRequest
 
 if TYPE_CHECKING:
@@ -24,21 +25,12 @@ if TYPE_CHECKING:
     from desktop.history import History
     from desktop.search.query import Chip
     from desktop.search.records import Records
+    from desktop.search.report import Mode
     from desktop.search.rows import Row
     from desktop.tasks import Tasks
     from engine.core.models.hits import Hit, SearchReply
     from engine.core.models.sessions import SessionList, SessionRow
 
-Mode = Literal["hybrid", "keyword", "semantic"]
-
-DEBOUNCE_MS: Final = 60
-"""After a key that followed another at once, before the question: faster than two keys of a fast typist (desktop.md: 60
-to 80). The first key after such a rest is asked about at once."""
-MEANING_MS: Final = 250
-"""After a key, before the slower question by meaning: when the person pauses."""
-REPAINT_MS: Final = 50
-SLOW_MS: Final = 300
-"""Before "Searching…" is said (desktop.md)."""
 PAGE: Final = 40
 RECENT: Final = 10
 
@@ -83,23 +75,15 @@ class SearchController(QObject):
         self._meanings = tasks.lane()
         self._recents = tasks.lane()
         self._pages = tasks.lane()
-        self._debounce = self._timer(DEBOUNCE_MS, self.ask_now)
-        self._pause = self._timer(MEANING_MS, self._ask_more)
-        self._slow = self._timer(SLOW_MS, self._say_slow)
-        self._repaint = self._timer(REPAINT_MS, self._painted)
-        self._is_dirty = False
+        self._debounce = single_shot(self, DEBOUNCE_MS, self.ask_now)
+        self._pause = single_shot(self, MEANING_MS, self._ask_more)
+        self._slow = single_shot(self, SLOW_MS, self._say_slow)
+        self._repaint = Repaint(self._emit_hits)
         self._is_rested = True
-        self._rest = self._timer(DEBOUNCE_MS, self._rested)
+        self._rest = single_shot(self, DEBOUNCE_MS, self._rested)
 
     def _rested(self) -> None:
         self._is_rested = True
-
-    def _timer(self, ms: int, call: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(ms)
-        timer.timeout.connect(call)
-        return timer
 
     # What is wanted ------------------------------------------------------------------------------------------------
 
@@ -163,7 +147,7 @@ class SearchController(QObject):
             self._expanded.add(session_id)
         else:
             self._expanded.discard(session_id)
-        self._show_hits()
+        self._repaint.ask()
 
     def select(self, session_id: str | None) -> None:
         """Be told which session's row is selected: nothing moves above it."""
@@ -309,7 +293,7 @@ class SearchController(QObject):
         self._selected_session = None
         if not self._pause.isActive() and not self._meanings.is_busy:
             self._slow.stop()
-        self._show_hits()
+        self._repaint.ask()
         self._say(self._report_of(request, reply))
 
     def _more_came(self, asked: SearchRequest, request: SearchRequest, reply: SearchReply) -> None:
@@ -318,15 +302,17 @@ class SearchController(QObject):
         self._slow.stop()
         self._hits = rows.merged(self._hits, reply.hits, self._selected_session)
         self._next_offset = None
-        self._show_hits()
-        report = self._report_of(request, reply)
-        self._say(replace(report, total=max(report.total or 0, self.report.total or 0)))
+        self._repaint.ask()
+        report, by_words = self._report_of(request, reply), self.report
+        if (by_words.total or 0) >= (report.total or 0):
+            report = replace(report, total=by_words.total, total_is=by_words.total_is)
+        self._say(report)
 
     def _page_came(self, reply: SearchReply) -> None:
         known = {hit.chunk_id for hit in self._hits}
         self._hits = (*self._hits, *(hit for hit in reply.hits if hit.chunk_id not in known))
         self._next_offset = reply.next_offset
-        self._show_hits()
+        self._repaint.ask()
 
     def _listed(self, found: SessionList) -> None:
         self._recent = found.sessions
@@ -345,25 +331,7 @@ class SearchController(QObject):
         )
 
     def _report_of(self, request: SearchRequest, reply: SearchReply) -> Report:
-        return Report(
-            total=reply.total,
-            note=self._mode_note(request, reply),
-            corrected=reply.corrected_query,
-            offer_everything=(reply.low_signal_matches or 0) if not reply.hits and not self.everything else 0,
-            is_empty=not reply.hits,
-        )
-
-    def _mode_note(self, request: SearchRequest, reply: SearchReply) -> str | None:
-        """Say how the answer was made when that is less than what was asked for."""
-        if self.mode == "keyword":
-            return None
-        if not self.can(self.mode):
-            return words.search.MEANING_LATER
-        if reply.mode.realised != request.mode and reply.mode.reason:
-            return reply.mode.reason
-        if request.mode != "keyword" and reply.coverage.percent < 100:
-            return words.search.meaning_covers(reply.coverage.percent)
-        return None
+        return report_of(request, reply, self.mode, can_search_so=self.can(self.mode), everything=self.everything)
 
     def _failed(self, error: Exception) -> None:
         log_bug(error)
@@ -381,19 +349,6 @@ class SearchController(QObject):
         self.rows_changed.emit(
             rows.sessions(self.pins, self._recent, (words.search.PINNED, words.search.RECENT)), False
         )
-
-    def _show_hits(self) -> None:
-        """Show the hits now, or together with the next ones when the last repaint was just now."""
-        if self._repaint.isActive():
-            self._is_dirty = True
-            return
-        self._emit_hits()
-        self._repaint.start()
-
-    def _painted(self) -> None:
-        if self._is_dirty:
-            self._is_dirty = False
-            self._emit_hits()
 
     def _emit_hits(self) -> None:
         if self._asked is not None:

@@ -1,40 +1,37 @@
-"""What the actions of the search window do, by name. One method each; returns False where a key means nothing now."""
+"""What the actions of the search window do, by name; what leaves the window is in `outgoing`.
+
+One method each; returns False where a key means nothing now.
+"""
 
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
 
 from desktop import format as shown
 from desktop import words
-from desktop.errors import log_bug, trouble_of
 from desktop.search.actions import ACTIONS
-from desktop.search.citing import hit_text, message_citation, row_citation
+from desktop.search.outgoing import Outgoing
 from desktop.search.query import Chip
 from desktop.search.rows import Heading, HitRow, RecordItem, SessionItem
+from desktop.search.selection import Selection
 from engine.core.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-    from desktop.history import History
     from desktop.opener import Opener
     from desktop.search.actions import Action
-    from desktop.search.controller import Mode
+    from desktop.search.report import Mode
     from desktop.search.window import SearchWindow
     from desktop.tasks import Tasks
-    from engine.core.models.hits import Hit
-    from engine.core.models.sessions import Reading, SessionRow
+    from engine.core.models.sessions import SessionRow
 
 BEYOND: Final = ("status", "usage", "knowledge", "doctor", "prune", "connect", "settings", "about", "quit")
 """Actions that open something else than this window: all of the tray's menu, which not every desktop has."""
 RECORD: Final = "record:"
 """Before the id of a record that is to be opened in its own window."""
-TROUBLE_MS: Final = 4000
 
 
 class Deeds:
@@ -51,25 +48,18 @@ class Deeds:
         self, window: SearchWindow, tasks: Tasks, opener: Opener, find_file: Callable[[str], Path | None]
     ) -> None:
         self._window = window
-        self._tasks = tasks
         self._lane = tasks.lane()
-        self._opener = opener
-        self._find_file = find_file
+        self._selection = Selection(window, tasks)
+        self.outgoing = Outgoing(window, self._selection, tasks, opener, find_file)
         self._query_at: int | None = None
         self._table: dict[str, Callable[[], bool]] = {
             "open": self._open,
-            "resume": self._resume,
-            "copy": self._copy,
-            "cite": self._cite,
             "pin": self._pin,
             "expand": lambda: self._fold(is_open=True),
             "fold": lambda: self._fold(is_open=False),
             "next_match": lambda: self._step(1),
             "previous_match": lambda: self._step(-1),
             "find": self._find,
-            "export": self._export,
-            "raw": self._raw,
-            "copy_id": self._copy_id,
             "preview": self._preview,
             "only_project": self._only_project,
             "hybrid": lambda: self._mode("hybrid"),
@@ -85,6 +75,7 @@ class Deeds:
             "actions": self._actions,
             "keys": self._keys,
             "escape": self._escape,
+            **self.outgoing.actions,
         }
         for beyond in BEYOND:
             self._table[beyond] = partial(self._beyond, beyond)
@@ -101,14 +92,9 @@ class Deeds:
         self._window.select(chosen[number])
         return self._open()
 
-    def open_link(self, url: str) -> None:
-        """Open a link in the browser, because it was clicked."""
-        if not self._opener.link(url):
-            self._say(words.search.LINK_REFUSED, TROUBLE_MS)
-
     def jump(self, identity: str) -> None:
         """Open the session or message whose id was pasted."""
-        history = self._history
+        history = self._selection.history
         if history is None:
             return
 
@@ -118,7 +104,7 @@ class Deeds:
             except NotFound:
                 return history.get_context([identity], before=0, after=0).session.session_id, identity
 
-        self._lane.run(work, self._jumped, self._failed)
+        self._lane.run(work, self._jumped, self._selection.failed)
 
     # Rows ----------------------------------------------------------------------------------------------------------
 
@@ -158,9 +144,9 @@ class Deeds:
         return True
 
     def _pin(self) -> bool:
-        session = self._session_of_row()
+        session = self._selection.session()
         if isinstance(session, str):
-            self._with_session(session, self._toggle_pin)
+            self._selection.with_session(session, self._toggle_pin)
         elif session is not None:
             self._toggle_pin(session)
         return True
@@ -170,95 +156,9 @@ class Deeds:
         pinned = len(window.remembered.pins)
         window.remember(window.remembered.with_pin(session))
         window.controller.set_pins(window.remembered.pins)
-        self._say(words.search.PINNED_NOW if len(window.remembered.pins) > pinned else words.search.UNPINNED_NOW)
-
-    # Copying and opening -------------------------------------------------------------------------------------------
-
-    def _copy(self) -> bool:
-        window = self._window
-        if window.in_session:
-            if window.session.find_field.hasFocus() and window.session.find_field.hasSelectedText():
-                return False
-            return self._copied(window.session.copied_text(), words.shared.COPIED)
-        chosen = window.preview.view.selected_text
-        if chosen:
-            return self._copied(chosen, words.shared.COPIED)
-        field = window.bar.field
-        # The whole query is selected when the window appears; then the hit is meant.
-        if field.hasSelectedText() and field.selectedText() != field.text():
-            return False
-        match window.row:
-            case SessionItem(session=session):
-                self._copied(shown.plain(session.title or session.session_id), words.shared.COPIED)
-            case RecordItem() as record:
-                self._copied(record.text or record.title, words.shared.COPIED)
-            case HitRow(hit=hit):
-                self._with_context(hit, lambda reading: self._copied(hit_text(hit, reading), words.shared.COPIED))
-            case _:
-                pass
-        return True
-
-    def _cite(self) -> bool:
-        window = self._window
-        if window.in_session:
-            session, message = window.session.session, window.session.current_message()
-            cited = None if session is None or message is None else message_citation(session, message)
-        else:
-            cited = row_citation(window.row)
-        return True if cited is None else self._copied(cited, words.search.CITATION_COPIED)
-
-    def _copy_id(self) -> bool:
-        session = self._session_id
-        return self._copied(session, words.search.ID_COPIED) if session else True
-
-    def _resume(self) -> bool:
-        session = self._session_of_row()
-        if isinstance(session, str):
-            self._with_session(session, self._resume_session)
-        elif session is not None:
-            self._resume_session(session)
-        return True
-
-    def _resume_session(self, session: SessionRow) -> None:
-        self._window.remember_query()
-        if self._opener.terminal(session.resume_command):
-            self._window.dismiss()
-        else:
-            self._copied(session.resume_command, words.search.NO_TERMINAL, TROUBLE_MS)
-
-    def _export(self) -> bool:
-        history, session = self._history, self._session_id
-        if history is None or not session:
-            return True
-        name = str(Path.home() / f"session-{session[:8]}.md")
-        target, _ = QFileDialog.getSaveFileName(self._window, words.actions.EXPORT, name, words.search.MARKDOWN_FILES)
-        if target:
-            self.export_to(Path(target), session)
-        return True
-
-    def export_to(self, target: Path, session: str) -> None:
-        """Write a session as Markdown into a file."""
-        history = self._history
-        if history is None:
-            return
-
-        def work(_cancelled: object) -> None:
-            target.write_text(history.export_session(session), encoding="utf-8", errors="replace")
-
-        self._tasks.run(work, lambda _none: self._say(words.shared.EXPORTED), self._failed)
-
-    def _raw(self) -> bool:
-        history, session = self._history, self._session_id
-        if history is None or not session:
-            return True
-        self._tasks.run(lambda _: self._find_file(session), self._open_raw, self._failed)
-        return True
-
-    def _open_raw(self, file: Path | None) -> None:
-        if file is None:
-            self._say(words.search.RAW_GONE, TROUBLE_MS)
-        elif not self._opener.file(file):
-            self._copied(str(file), words.search.RAW_NOT_OPENED, TROUBLE_MS)
+        self._selection.say(
+            words.search.PINNED_NOW if len(window.remembered.pins) > pinned else words.search.UNPINNED_NOW
+        )
 
     # The window ----------------------------------------------------------------------------------------------------
 
@@ -346,59 +246,3 @@ class Deeds:
     def _beyond(self, what: str) -> bool:
         self._window.wanted.emit(what)
         return True
-
-    # Helpers -------------------------------------------------------------------------------------------------------
-
-    @property
-    def _history(self) -> History | None:
-        return self._window.controller.history
-
-    @property
-    def _session_id(self) -> str:
-        window = self._window
-        if window.in_session:
-            return window.session.session.session_id if window.session.session is not None else ""
-        row = window.row
-        return row.session_id if row is not None else ""
-
-    def _session_of_row(self) -> SessionRow | str | None:
-        """Return the session that is meant, or its id when only that is known."""
-        if self._window.in_session:
-            return self._window.session.session
-        row = self._window.row
-        if isinstance(row, SessionItem):
-            return row.session
-        if not isinstance(row, HitRow):
-            return None
-        reading = self._window.preview.reading
-        if reading is not None and reading.session.session_id == row.session_id:
-            return reading.session
-        return row.session_id
-
-    def _with_session(self, session_id: str, then: Callable[[SessionRow], None]) -> None:
-        history = self._history
-        if history is not None:
-            self._tasks.run(
-                lambda _: history.get_session(session_id, limit=1), lambda found: then(found.session), self._failed
-            )
-
-    def _with_context(self, hit: Hit, then: Callable[[Reading], object]) -> None:
-        history, reading = self._history, self._window.preview.reading
-        if reading is not None and any(m.in_hit and m.message_uuid == hit.message_uuid for m in reading.messages):
-            then(reading)
-        elif history is not None:
-            self._tasks.run(lambda _: history.get_context([hit.chunk_id], before=0, after=0), then, self._failed)
-
-    def _copied(self, text: str, said: str, ms: int = 1000) -> bool:
-        QGuiApplication.clipboard().setText(text)
-        self._window.remember_query()
-        self._say(said, ms)
-        return True
-
-    def _say(self, text: str, ms: int = 1000) -> None:
-        self._window.toast.say(text, ms)
-
-    def _failed(self, error: Exception) -> None:
-        log_bug(error)
-        trouble = trouble_of(error)
-        self._say(f"{trouble.title}. {trouble.text}".strip(), TROUBLE_MS)

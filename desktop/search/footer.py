@@ -13,8 +13,7 @@ from desktop.search.actions import native
 from desktop.widgets import ElidedLabel, set_kind
 
 if TYPE_CHECKING:
-    from desktop.search.controller import Mode
-    from desktop.search.report import Report
+    from desktop.search.report import Mode, Report
     from desktop.theme import Theme
 
 MODES: Final[tuple[tuple[Mode, str, str], ...]] = (
@@ -73,7 +72,7 @@ class Footer(QFrame):
 
     def say(self, report: Report) -> None:
         """Show what is known about the answer."""
-        kind = "faint"
+        kind, counts = "faint", False
         if report.problem is not None:
             text = ""  # it stands large in place of the rows
         elif report.is_slow:
@@ -83,12 +82,12 @@ class Footer(QFrame):
         elif report.corrected:
             text = words.search.corrected(shown.one_line(report.corrected, 60))
         elif report.total:
-            text = words.search.hits(report.total)
+            text, counts = words.search.total(report.total, report.total_is), True
         elif report.records:
             text = words.search.records(report.records)
         else:
             text = ""
-        self.state.set_text(text)
+        self.state.set_text(text, words.search.TOTAL_IS.get(report.total_is or "", "") if counts else "")
         set_kind(self.state, kind)
 
     def _button(self, label: str, help_: str) -> QPushButton:

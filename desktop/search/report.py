@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from desktop import words
 
 if TYPE_CHECKING:
     from desktop.errors import Trouble
+    from engine.core.models.asking import SearchRequest
+    from engine.core.models.hits import SearchReply
+
+Mode = Literal["hybrid", "keyword", "semantic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,8 @@ class Report:
     """"Searching…" is due."""
     total: int | None = None
     """Hits; None while the field is empty."""
+    total_is: str | None = None
+    """What the total counts when that is not every hit: as in the engine's answer."""
     records: int | None = None
     """Records of Knowledge that were found, in place of hits."""
     empty: str | None = None
@@ -35,6 +41,41 @@ class Report:
     """An answer has come and holds nothing."""
     has_history: bool = True
     """False when the engine has no session at all."""
+
+
+def report_of(
+    request: SearchRequest, reply: SearchReply, mode: Mode, *, can_search_so: bool, everything: bool
+) -> Report:
+    """Return what is said about an answer.
+
+    Args:
+        request: What was asked for.
+        reply: What came.
+        mode: How the person wants to search.
+        can_search_so: The engine does.
+        everything: Low-signal hits are wanted, too.
+    """
+    return Report(
+        total=reply.total,
+        total_is=reply.total_is,
+        note=_mode_note(request, reply, mode, can_search_so=can_search_so),
+        corrected=reply.corrected_query,
+        offer_everything=(reply.low_signal_matches or 0) if not reply.hits and not everything else 0,
+        is_empty=not reply.hits,
+    )
+
+
+def _mode_note(request: SearchRequest, reply: SearchReply, mode: Mode, *, can_search_so: bool) -> str | None:
+    """Say how the answer was made when that is less than what was asked for."""
+    if mode == "keyword":
+        return None
+    if not can_search_so:
+        return words.search.MEANING_LATER
+    if reply.mode.realised != request.mode and reply.mode.reason:
+        return reply.mode.reason
+    if request.mode != "keyword" and reply.coverage.percent < 100:
+        return words.search.meaning_covers(reply.coverage.percent)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

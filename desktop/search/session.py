@@ -31,6 +31,7 @@ FIND_PAGE: Final = 500
 KEPT_PAGES: Final = 12
 """Pages kept in memory: a page of a long session is about 1 MB of text."""
 MAX_FOUND: Final = 2000
+"""Matches after which no further page is looked through."""
 
 
 class PagedSource(QObject):
@@ -303,7 +304,9 @@ class SessionView(QFrame):
 
     def _say_place(self) -> None:
         if self._found:
-            self.counter.setText(words.search.match_of(self._at + 1, len(self._found)))
+            self.counter.setText(
+                words.search.match_of(self._at + 1, len(self._found), or_more=len(self._found) >= MAX_FOUND)
+            )
             set_kind(self.counter, "faint")
         else:
             self.counter.setText(

@@ -95,7 +95,8 @@ class SearchWindow(FloatingWindow):
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self._stack)
         self._splitter.addWidget(self.preview)
-        self._splitter.setSizes([430, 470])
+        self._divided = [430, 470]
+        self._splitter.setSizes(self._divided)
         self._splitter.setChildrenCollapsible(False)
         self._splitter.setHandleWidth(1)
         self.pages = QStackedWidget()
@@ -132,9 +133,9 @@ class SearchWindow(FloatingWindow):
         self.footer.mode_chosen.connect(self.deeds.run)
         self.footer.everything_chosen.connect(controller.set_everything)
         self.session.closed.connect(self.show_list)
-        self.session.link_clicked.connect(self.deeds.open_link)
+        self.session.link_clicked.connect(self.deeds.outgoing.open_link)
         self.session.troubled.connect(self._session_failed)
-        self.preview.link_clicked.connect(self.deeds.open_link)
+        self.preview.link_clicked.connect(self.deeds.outgoing.open_link)
         self.action_list.chosen.connect(self.deeds.run)
         self.action_list.closed.connect(self._focus_back)
 
@@ -348,8 +349,18 @@ class SearchWindow(FloatingWindow):
 
     def _fit_preview(self) -> None:
         has_room = self.width() >= NARROW and self._stack.currentWidget() is not self.empty
-        self.preview.setVisible(self.remembered.preview and has_room)
+        self._show_preview(self.remembered.preview and has_room)
         self.footer.hint.setVisible(self.width() >= NARROW)
+
+    def _show_preview(self, is_wanted: bool) -> None:  # noqa: FBT001 - of this file only
+        if is_wanted == (not self.preview.isHidden()):
+            return
+        if not is_wanted:
+            self._divided = self._splitter.sizes()
+        self.preview.setVisible(is_wanted)
+        if is_wanted:
+            # Qt would divide the room anew, and the list would be wider after each visit of an empty page.
+            self._splitter.setSizes(self._divided)
 
 
 class HitList(QListView):

@@ -60,6 +60,10 @@ MODE_HELP: Final = {
     "keyword": "Every word must occur",
     "semantic": "Nearest by meaning",
 }
+TOTAL_IS: Final = {
+    "candidates": "Search by meaning ranks the nearest passages, however little they have in common with the question",
+    "newest": "Nearly everything matches: only the newest hits were looked at",
+}
 EVERYTHING_HELP: Final = "Tool output, injected text and subagents, too"
 
 
@@ -85,6 +89,12 @@ def hits(number: int) -> str:
     return number_of(number, "hit", "hits")
 
 
+def total(number: int, total_is: str | None) -> str:
+    if total_is == "candidates":
+        return number_of(number, "candidate", "candidates")
+    return f"at least {hits(number)}" if total_is == "newest" else hits(number)
+
+
 def search_everything(number: int) -> str:
     return f"Search everything ({number_of(number, 'hit', 'hits')})"
 
@@ -97,8 +107,8 @@ def meaning_covers(share: float) -> str:
     return f"Meaning search covers {int(share)} % so far"
 
 
-def match_of(number: int, total: int) -> str:
-    return f"{number} of {total}"
+def match_of(number: int, total: int, *, or_more: bool = False) -> str:
+    return f"{number:,} of {total:,} or more" if or_more else f"{number:,} of {total:,}"
 
 
 def characters_more(number: str) -> str:

@@ -2,24 +2,28 @@ from __future__ import annotations
 
 import gc
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 # Before any test makes an application: unit tests need no display, the ones that do start their own.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from desktop.search.memory import MemoryFile
 from desktop.tasks import Tasks
 from desktop.theme import Theme
-from tests.desktop.fakes import FakeHistory, FakeOpener, Moment
-from tests.desktop.rooms import services_over
+from tests.desktop.fake_system import FakeOpener, Moment
+from tests.desktop.fakes import FakeHistory
+from tests.desktop.rooms import MakesRoom, MakesSearch, Room, no_file, search_window_over, services_over
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from PySide6.QtWidgets import QApplication
+    from pytestqt.qtbot import QtBot
 
+    from desktop.search.window import SearchWindow
     from desktop.services import Services
 
 
@@ -72,3 +76,37 @@ def moment() -> Moment:
 def services(tmp_path: Path, theme: Theme, tasks: Tasks, opener: FakeOpener, moment: Moment) -> Services:
     """Give the app's parts over fakes."""
     return services_over(tmp_path, theme, tasks, opener, moment)
+
+
+@pytest.fixture
+def make_room(services: Services, qtbot: QtBot, fake: FakeHistory) -> Iterator[MakesRoom]:
+    """Make windows beside the search; nothing of theirs waits for the fake engine when the test is over."""
+    made: list[Any] = []
+
+    def make(kind: Callable[[Services], Room]) -> Room:
+        window = kind(services)
+        qtbot.addWidget(window)
+        made.append(window)
+        return window
+
+    yield make
+    fake.gate.set()
+    for window in made:
+        window.attach(None)
+
+
+@pytest.fixture
+def make_search(services: Services, qtbot: QtBot, tmp_path: Path) -> Iterator[MakesSearch]:
+    """Make search windows that remember in a file of the test."""
+    made: list[SearchWindow] = []
+
+    def make(*, find_file: Callable[[str], Path | None] = no_file, as_program: bool = False) -> SearchWindow:
+        memory = MemoryFile(tmp_path / "desktop.json")
+        window = search_window_over(services, memory, find_file=find_file, as_program=as_program)
+        qtbot.addWidget(window)
+        made.append(window)
+        return window
+
+    yield make
+    for window in made:
+        window.attach(None)

@@ -1,4 +1,4 @@
-"""A small history behind the front door's methods, an opener that only remembers, and a clock that stands."""
+"""A small history behind the front door's methods, which remembers what it was asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from desktop.hotkey.base import HotkeyRefused, HotkeySignals, Keys
 from engine.core.errors import Cancelled, NotFound
 from engine.core.models.asking import Caller, SearchRequest
 from engine.core.models.hits import Hit, IndexShare, SearchMode, SearchReply
@@ -29,13 +28,9 @@ from engine.usage.report import UsageReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from engine.core.models.kinds import Role
     from engine.usage.rows import Grouping, UsageRow
-
-NOW = 1_773_316_800.0
-"""2026-03-12 12:00 UTC."""
 
 EVERYTHING = frozenset(
     {"keyword_search", "semantic_search", "hybrid_search", "get_session", "list_sessions", "status", "coverage"}
@@ -43,39 +38,6 @@ EVERYTHING = frozenset(
 
 
 NO_CALLER = Caller()
-
-
-@dataclass
-class Moment:
-    """A clock that stands until it is moved."""
-
-    seconds: float = NOW
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
-@dataclass
-class FakeOpener:
-    """Remembers what would have been started."""
-
-    has_terminal: bool = True
-    commands: list[str] = field(default_factory=list[str])
-    files: list[Path] = field(default_factory=list["Path"])
-    links: list[str] = field(default_factory=list[str])
-
-    def terminal(self, command: str) -> bool:
-        if self.has_terminal:
-            self.commands.append(command)
-        return self.has_terminal
-
-    def file(self, path: Path) -> bool:
-        self.files.append(path)
-        return True
-
-    def link(self, url: str) -> bool:
-        self.links.append(url)
-        return url.startswith("https:")
 
 
 def session_row(number: int, *, title: str | None = None, on_disk: bool = True) -> SessionRow:
@@ -121,6 +83,8 @@ class FakeHistory:
     gate: threading.Event = field(default_factory=threading.Event)
     failure: Exception | None = None
     low_signal: int = 0
+    total_is: str | None = None
+    """Of a search by words."""
     realised: Literal["keyword", "semantic", "hybrid"] | None = None
     reason: str | None = None
     percent: float = 100.0
@@ -191,6 +155,7 @@ class FakeHistory:
             mode=SearchMode(requested=request.mode, realised=realised, reason=self.reason),
             coverage=IndexShare(chunks=100, embedded=int(self.percent), percent=self.percent),
             low_signal_matches=None if request.filters.include_low_signal else self.low_signal or None,
+            total_is=self.total_is if request.mode == "keyword" else "candidates",
         )
 
     def _hit(self, session: str, view: MessageView, text: str, marks: tuple[tuple[int, int], ...]) -> Hit:
@@ -360,41 +325,3 @@ def coverage(by: str | None = None) -> Coverage:
         percent=62.5, archived_bytes=0, lines=LineCounts(damaged=0, salvaged=0, unknown_types={}), problems=(),
         by=rows.get(by or ""), total=None,
     )  # fmt: skip
-
-
-@dataclass
-class FakeAutostart:
-    """An autostart that is a flag."""
-
-    enabled: bool = False
-    failure: OSError | None = None
-
-    def is_enabled(self) -> bool:
-        return self.enabled
-
-    def enable(self) -> None:
-        if self.failure is not None:
-            raise self.failure
-        self.enabled = True
-
-    def disable(self) -> None:
-        self.enabled = False
-
-
-class FakeHotkey(HotkeySignals):
-    """A system in which some keys are taken."""
-
-    def __init__(self, taken: tuple[str, ...] = ()) -> None:
-        super().__init__()
-        self.taken = taken
-        self.keys: Keys | None = None
-
-    def replace(self, keys: Keys) -> None:
-        if keys.text in self.taken:
-            raise HotkeyRefused(
-                f"{keys.text} could not be claimed", "Another program uses these keys.", "Choose others."
-            )
-        self.keys = keys
-
-    def release(self) -> None:
-        self.keys = None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEventLoop, QTimer
-
 from desktop.doctor.window import DoctorWindow
 from desktop.knowledge.window import KnowledgeWindow
 from desktop.prune.window import PruneWindow
@@ -25,19 +23,13 @@ from tests.desktop.invented import (
     pruned,
     report,
 )
+from tests.desktop.studio import pause
 
 if TYPE_CHECKING:
     from desktop.history import History
-    from tests.desktop.shots import Studio
+    from tests.desktop.studio import Studio
 
 DAMAGED = StorageFailure("The index is damaged", "It cannot be read.", "Run doctor: it repairs it.")
-
-
-def wait(ms: int) -> None:
-    """Let other threads work and their answers arrive: Qt's own `qWait` holds Python's lock meanwhile."""
-    loop = QEventLoop()
-    QTimer.singleShot(ms, loop.quit)
-    loop.exec()
 
 
 def room_pictures(studio: Studio, history: History) -> None:
@@ -54,32 +46,32 @@ def usage(studio: Studio, history: History) -> None:
     window.show()
     studio.shoot(window, "usage-starting")
     window.attach(fake)
-    wait(300)
+    pause(300)
     window.chart.setFocus()
     window.chart.choose(22)
     studio.shoot(window, "usage-day")
     window.units.choose("tokens")
     for group in ("model", "project", "session"):
         window.groups.choose(group)
-        wait(250)
+        pause(250)
         window.table.selectRow(0)
         studio.shoot(window, f"usage-{group}")
     window.period.setCurrentIndex(window.period.findData("own"))
     fake.usage = None
-    wait(250)
+    pause(250)
     window.load()
-    wait(250)
+    pause(250)
     studio.shoot(window, "usage-nothing")
     fake.failure = DAMAGED
     window.load()
-    wait(250)
+    pause(250)
     studio.shoot(window, "usage-error")
     window.hide()
     real = UsageWindow(studio.services)
     real.period.setCurrentIndex(real.period.findData("all"))
     real.show()
     real.attach(history)
-    wait(600)
+    pause(600)
     studio.shoot(real, "usage-sample")
     real.hide()
 
@@ -90,25 +82,25 @@ def doctor(studio: Studio, history: History) -> None:
     window.attach(fake)
     fake.gate.clear()
     window.show()
-    wait(250)
+    pause(250)
     studio.shoot(window, "doctor-looking")
     fake.gate.set()
-    wait(250)
+    pause(250)
     studio.shoot(window, "doctor-found")
     window.fix_all.click()
     studio.shoot(window, "doctor-question")
     window.fix_now.click()
-    wait(300)
+    pause(300)
     studio.shoot(window, "doctor-fixed")
     fake.failure = DAMAGED
     window.look()
-    wait(250)
+    pause(250)
     studio.shoot(window, "doctor-error")
     window.hide()
     real = DoctorWindow(studio.services)
     real.attach(history)
     real.show()
-    wait(3000)
+    pause(3000)
     studio.shoot(real, "doctor-sample")
     real.hide()
 
@@ -118,28 +110,27 @@ def prune(studio: Studio) -> None:
     window = PruneWindow(studio.services)
     window.attach(fake)
     window.show()
-    wait(300)
+    pause(300)
     studio.shoot(window, "prune-choose")
     window.only.setChecked(True)
-    wait(300)
-    wait(900)
+    pause(1200)
     window.next.click()
     studio.shoot(window, "prune-sure")
     fake.gate.clear()
     window.understood.setChecked(True)
     window.now.click()
-    wait(200)
+    pause(200)
     studio.shoot(window, "prune-running")
     fake.gate.set()
-    wait(300)
+    pause(300)
     studio.shoot(window, "prune-done")
     fake.answers["prune"] = prune_answer(sessions=0, copies=0)
     window.more.click()
-    wait(500)
+    pause(500)
     studio.shoot(window, "prune-nothing")
     fake.failure = DAMAGED
     window.count()
-    wait(300)
+    pause(300)
     studio.shoot(window, "prune-error")
     window.hide()
 
@@ -172,34 +163,34 @@ def knowledge(studio: Studio, history: History) -> None:
     window.show()
     window.attach(history)
     if not (studio.services.paths.knowledge / "store.yaml").exists():
-        wait(300)
+        pause(300)
         studio.shoot(window, "knowledge-empty")
         record_something(history)
     window.load()
-    wait(500)
+    pause(500)
     studio.shoot(window, "knowledge-recent")
     window.field.setText("opaque")
-    wait(700)
+    pause(700)
     window.move_selection(1)
-    wait(400)
+    pause(400)
     studio.shoot(window, "knowledge-found")
     window.read("P-shelfmark")
-    wait(400)
+    pause(400)
     window.views.choose("timeline")
     window.field.setText("Shelfmark")
-    wait(700)
+    pause(700)
     studio.shoot(window, "knowledge-timeline")
     window.field.setText("Nobody")
-    wait(700)
+    pause(700)
     studio.shoot(window, "knowledge-unknown")
     window.views.choose("day")
     window.week.setChecked(True)
-    wait(500)
+    pause(500)
     studio.shoot(window, "knowledge-week")
     window.hide()
     found = studio.search(history)
     found.bar.set_query("in:knowledge opaque")
-    wait(900)
+    pause(900)
     studio.shoot(found, "search-knowledge")
     found.hide()
     rows = (
@@ -217,14 +208,14 @@ def knowledge(studio: Studio, history: History) -> None:
     window = KnowledgeWindow(studio.services)
     window.attach(fake)
     window.show()
-    wait(400)
+    pause(400)
     window.move_selection(1)
     window.read("k_0001")
-    wait(400)
+    pause(400)
     studio.shoot(window, "knowledge-hostile")
     fake.failure = DAMAGED
     window.load()
     window.read("k_0001")
-    wait(400)
+    pause(400)
     studio.shoot(window, "knowledge-error")
     window.hide()

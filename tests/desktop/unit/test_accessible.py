@@ -20,19 +20,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.search.controller import SearchController
-from desktop.search.memory import MemoryFile
-from desktop.search.window import SearchWindow
 from desktop.windows import MAKERS
 from tests.desktop.rooms import OFFSCREEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
     from desktop.services import Services
+    from tests.desktop.rooms import MakesSearch
 
 pytestmark = pytest.mark.qt_log_ignore(OFFSCREEN, extend=True)
 
@@ -100,15 +97,5 @@ def test_every_control_of_a_window_has_a_name_and_takes_the_keyboard(
     check(window)
 
 
-def test_every_control_of_the_search_window_does(services: Services, qtbot: QtBot, tmp_path: Path) -> None:
-    window = SearchWindow(
-        theme=services.theme,
-        tasks=services.tasks,
-        controller=SearchController(services.tasks, services.now),
-        memory=MemoryFile(tmp_path / "desktop.json"),
-        opener=services.opener,
-        find_file=lambda _session: None,
-        now=services.now,
-    )
-    qtbot.addWidget(window)
-    check(window)
+def test_every_control_of_the_search_window_does(make_search: MakesSearch) -> None:
+    check(make_search())

@@ -32,7 +32,8 @@ from engine.core.models.status import Notice
 from engine.core.settings import RootSetting, Settings, load_settings
 from engine.integrations.claude_code import ClaudeCode
 from engine.integrations.launch import ServerCommand
-from tests.desktop.fakes import FakeAutostart, FakeHistory, FakeHotkey, FakeOpener, Moment, status
+from tests.desktop.fake_system import FakeAutostart, FakeHotkey, FakeOpener, Moment
+from tests.desktop.fakes import FakeHistory, status
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,11 +17,9 @@ from tests.desktop.invented import CJK, LONG, RTL, doctor_answer, findings
 from tests.desktop.rooms import OFFSCREEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
-    from desktop.services import Services
+    from tests.desktop.rooms import MakesRoom
 
 pytestmark = pytest.mark.qt_log_ignore(OFFSCREEN, extend=True)
 
@@ -32,12 +30,8 @@ def fake() -> FakeHistory:
 
 
 @pytest.fixture
-def window(services: Services, qtbot: QtBot, fake: FakeHistory) -> Iterator[DoctorWindow]:
-    made = DoctorWindow(services)
-    qtbot.addWidget(made)
-    yield made
-    fake.gate.set()
-    made.attach(None)
+def window(make_room: MakesRoom) -> DoctorWindow:
+    return make_room(DoctorWindow)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from desktop.hotkey.macos import modifier_mask as mac_mask
 from desktop.hotkey.windows import modifier_mask as windows_mask
 from desktop.hotkey.windows import virtual_key
 from engine.core.settings import default_hotkey
-from tests.desktop.fakes import FakeHotkey
+from tests.desktop.fake_system import FakeHotkey
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication

@@ -18,7 +18,6 @@ from tests.desktop.invented import CJK, LONG, RTL, knowledge_record, knowledge_r
 from tests.desktop.rooms import OFFSCREEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pytestqt.modeltest import ModelTester
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
 
     from desktop.services import Services
     from desktop.theme import Theme
-    from tests.desktop.fakes import FakeOpener
+    from tests.desktop.fake_system import FakeOpener
+    from tests.desktop.rooms import MakesRoom
 
 pytestmark = pytest.mark.qt_log_ignore(OFFSCREEN, extend=True)
 ROWS = (knowledge_row(1, "Use SQLite", lifecycle="superseded"), knowledge_row(2, "Use PostgreSQL"))
@@ -63,14 +63,11 @@ def store(services: Services) -> Path:
 
 
 @pytest.fixture
-def window(services: Services, store: Path, qtbot: QtBot, fake: FakeHistory) -> Iterator[KnowledgeWindow]:
+def window(store: Path, make_room: MakesRoom) -> KnowledgeWindow:
     assert store.exists()
-    made = KnowledgeWindow(services)
-    qtbot.addWidget(made)
+    made = make_room(KnowledgeWindow)
     made.show()
-    yield made
-    fake.gate.set()
-    made.attach(None)
+    return made
 
 
 @pytest.fixture

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from desktop.search.controller import Report, SearchController
+from desktop import words
+from desktop.search.controller import SearchController
 from desktop.search.query import Chip
+from desktop.search.report import Report
 from desktop.search.rows import Heading, HitRow, Row, SessionItem
 from engine.core.errors import StorageFailure
-from tests.desktop.fakes import EVERYTHING, FakeHistory, Moment, message, session_row
+from tests.desktop.fakes import EVERYTHING, FakeHistory, message, session_row
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from desktop.tasks import Tasks
     from engine.core.models.asking import SearchRequest
+    from tests.desktop.fake_system import Moment
 
 
 class Seen:
@@ -56,6 +59,14 @@ def seen(controller: SearchController) -> Seen:
 
 def asked(history: FakeHistory) -> list[SearchRequest]:
     return [argument for method, argument in history.asked if method == "search"]
+
+
+def by_words(controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot, text: str = "auth") -> None:
+    """Ask an engine that searches by words alone, and wait for its rows."""
+    history.methods = frozenset({"keyword_search"})
+    controller.attach(history)
+    controller.set_text(text)
+    qtbot.waitUntil(lambda: bool(seen.sessions))
 
 
 def test_an_empty_field_lists_the_newest_sessions(
@@ -245,10 +256,7 @@ def test_an_error_for_people_is_shown_and_the_next_question_works(
 def test_a_session_unfolds_and_folds(
     controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
 ) -> None:
-    history.methods = frozenset({"keyword_search"})
-    controller.attach(history)
-    controller.set_text("auth")
-    qtbot.waitUntil(lambda: bool(seen.sessions))
+    by_words(controller, seen, history, qtbot)
     first = seen.rows[0].session_id
     controller.expand(first, is_open=True)
     qtbot.waitUntil(lambda: len(seen.rows) == 4)
@@ -261,19 +269,38 @@ def test_a_session_unfolds_and_folds(
 def test_the_next_page_is_appended(
     controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
 ) -> None:
-    history.methods = frozenset({"keyword_search"})
-    for number in range(5, 95):
-        row = session_row(number % 28 + 1)
-        history.add(row, [message(f"{number:08x}-0000-4000-8000-{number:012x}", row.session_id, "needle")])
-        history.sessions[row.session_id] = row
+    for number in range(5, 29):
+        row = session_row(number)
+        ids = (f"{number:08x}-0000-4000-8000-{place:012x}" for place in range(2))
+        history.add(row, [message(each, row.session_id, "needle") for each in ids])
+    by_words(controller, seen, history, qtbot, "needle")
+    assert (len(seen.rows), seen.has_more) == (20, True)
+    controller.more()
+    qtbot.waitUntil(lambda: not seen.has_more)
+    assert len(seen.rows) == 24
+    assert len({row.key for row in seen.rows}) == 24
+
+
+@pytest.mark.parametrize(
+    ("total_is", "said"), [(None, "4 hits"), ("newest", "at least 4 hits"), ("candidates", "4 candidates")]
+)
+def test_a_total_that_is_not_every_hit_says_what_it_is(
+    seen: Seen, history: FakeHistory, qtbot: QtBot, total_is: str | None, said: str
+) -> None:
+    history.total_is = total_is
+    by_words(seen.controller, seen, history, qtbot)
+    assert seen.last.total is not None
+    assert words.search.total(seen.last.total, seen.last.total_is) == said
+
+
+def test_more_hits_by_words_than_candidates_by_meaning_are_still_counted_as_hits(
+    controller: SearchController, seen: Seen, history: FakeHistory, qtbot: QtBot
+) -> None:
     controller.attach(history)
-    controller.set_text("needle")
-    qtbot.waitUntil(lambda: bool(seen.sessions))
-    before = len(seen.rows)
-    if seen.has_more:
-        controller.more()
-        qtbot.waitUntil(lambda: len(seen.rows) > before)
-    assert len({row.key for row in seen.rows}) == len(seen.rows)
+    controller.set_text("auth")
+    qtbot.waitUntil(lambda: len(asked(history)) == 2)
+    qtbot.waitUntil(lambda: not controller._meanings.is_busy)
+    assert (seen.last.total, seen.last.total_is) == (4, None)
 
 
 def test_without_an_engine_nothing_is_asked(controller: SearchController, seen: Seen) -> None:

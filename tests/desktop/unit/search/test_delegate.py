@@ -8,48 +8,34 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from desktop.search.controller import SearchController
-from desktop.search.memory import MemoryFile
 from desktop.search.query import Chip
 from desktop.search.rows import HitRow
-from desktop.search.window import SearchWindow
 from tests.desktop.fakes import FakeHistory, message, session_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from pytestqt.qtbot import QtBot
 
-    from desktop.services import Services
+    from desktop.search.window import SearchWindow
+    from tests.desktop.rooms import MakesSearch
+
 
 SHORT, LONG = "auth", "auth " + "and what the token holds of it " * 12
 
 
 @pytest.fixture
-def window(services: Services, qtbot: QtBot, tmp_path: Path) -> Iterator[SearchWindow]:
+def window(make_search: MakesSearch, qtbot: QtBot) -> SearchWindow:
     """Give a window that found a short text and a long one."""
     history = FakeHistory()
     for number, text in ((1, SHORT), (2, LONG)):
         row = session_row(number)
         history.add(row, [message(f"{number:08x}-0000-4000-8000-000000000001", row.session_id, text)])
-    made = SearchWindow(
-        theme=services.theme,
-        tasks=services.tasks,
-        controller=SearchController(services.tasks, services.now),
-        memory=MemoryFile(tmp_path / "desktop.json"),
-        opener=services.opener,
-        find_file=lambda _session: None,
-        now=services.now,
-    )
-    qtbot.addWidget(made)
+    made = make_search()
     made.controller.mode = "keyword"
     made.attach(history)
     made.present()
     made.bar.set_query("auth")
     qtbot.waitUntil(lambda: len([row for row in made.model.rows if isinstance(row, HitRow)]) == 2)
-    yield made
-    made.attach(None)
+    return made
 
 
 def heights(window: SearchWindow) -> tuple[int, int]:

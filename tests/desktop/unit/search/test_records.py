@@ -11,24 +11,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from desktop import words
-from desktop.search.controller import SearchController
-from desktop.search.memory import MemoryFile
 from desktop.search.query import Chip
 from desktop.search.records import ask
 from desktop.search.rows import Heading, RecordItem
-from desktop.search.window import SearchWindow
 from desktop.windows import Windows
 from engine.knowledge.errors import EmptyQuery, StoreUnavailable
 from tests.desktop.fakes import FakeHistory
 from tests.desktop.invented import RTL, knowledge_record, knowledge_reply, knowledge_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from pytestqt.qtbot import QtBot
 
+    from desktop.search.window import SearchWindow
     from desktop.services import Services
+    from tests.desktop.rooms import MakesSearch
 
 GONE = knowledge_row(3, "Use SQLite", lifecycle="superseded", expired=True)
 
@@ -46,22 +42,12 @@ def knowing() -> FakeHistory:
 
 
 @pytest.fixture
-def window(services: Services, qtbot: QtBot, knowing: FakeHistory, tmp_path: Path) -> Iterator[SearchWindow]:
-    made = SearchWindow(
-        theme=services.theme,
-        tasks=services.tasks,
-        controller=SearchController(services.tasks, services.now),
-        memory=MemoryFile(tmp_path / "desktop.json"),
-        opener=services.opener,
-        find_file=lambda _session: None,
-        now=services.now,
-    )
-    qtbot.addWidget(made)
+def window(make_search: MakesSearch, knowing: FakeHistory) -> SearchWindow:
+    made = make_search()
     made.attach(knowing)
     made.present()
     made.controller.set_chips((Chip("in", "knowledge"),))
-    yield made
-    made.attach(None)
+    return made
 
 
 def titles(window: SearchWindow) -> list[str]:

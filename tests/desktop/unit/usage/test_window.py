@@ -20,16 +20,15 @@ from tests.desktop.invented import report
 from tests.desktop.rooms import OFFSCREEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
-    from desktop.services import Services
     from desktop.theme import Theme
     from engine.usage.report import UsageReport
     from engine.usage.rows import Grouping
+    from tests.desktop.rooms import MakesRoom
 
 pytestmark = pytest.mark.qt_log_ignore(OFFSCREEN, extend=True)
 
@@ -40,13 +39,10 @@ def fake() -> FakeHistory:
 
 
 @pytest.fixture
-def window(services: Services, qtbot: QtBot, fake: FakeHistory) -> Iterator[UsageWindow]:
-    made = UsageWindow(services)
-    qtbot.addWidget(made)
+def window(make_room: MakesRoom) -> UsageWindow:
+    made = make_room(UsageWindow)
     made.show()
-    yield made
-    fake.gate.set()
-    made.attach(None)
+    return made
 
 
 @pytest.fixture
