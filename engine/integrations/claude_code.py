@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +109,16 @@ class ClaudeCode:
         notes = [_said(entry) for entry in self.connection().narrower]
         if steps:
             notes.append("Sessions of Claude Code that are running now need a restart to see it.")
-        return _run(steps, notes, dry_run=dry_run)
+        outcome = _run(steps, notes, dry_run=dry_run)
+        if dry_run:
+            return outcome
+        # A newer `claude` may keep its servers elsewhere: what it said it did is looked up, not believed.
+        unseen = [each.config_file for each in self.connection().registrations if each.state != "connected"]
+        missing = tuple(
+            f"`claude` said that it was done, but the entry is not in {file}. `claude mcp list` shows what it knows."
+            for file in unseen
+        )
+        return replace(outcome, notes=(*missing, *outcome.notes))
 
     def allow(self, tools: tuple[str, ...], *, dry_run: bool = False) -> Outcome:
         """Let Claude Code use these tools of ours without asking each time. Only with the person's consent.

@@ -68,7 +68,8 @@ if words[1] == "add":
     servers[name] = {{"type": "stdio", "command": command[0], "args": command[1:], "env": env}}
 elif servers.pop(name, None) is None:
     sys.exit("No MCP server named " + name + " in user scope")
-json.dump(document, open(file, "w", encoding="utf-8"), indent=2)
+if not {forgets!r}:
+    json.dump(document, open(file, "w", encoding="utf-8"), indent=2)
 """
 
 
@@ -102,11 +103,11 @@ class Machine:
     def entry(self, file: Path | None = None) -> dict[str, Any]:
         return json.loads((file or self.config).read_text(encoding="utf-8"))["mcpServers"]["backscroll"]
 
-    def install_program(self, *, fails: bool = False) -> None:
+    def install_program(self, *, fails: bool = False, forgets: bool = False) -> None:
         folder = self.home / "bin"
         folder.mkdir(exist_ok=True)
         program = folder / "program.py"
-        program.write_text(PROGRAM.format(log=str(self.home / "calls"), fails=fails), encoding="utf-8")
+        program.write_text(PROGRAM.format(log=str(self.home / "calls"), fails=fails, forgets=forgets), encoding="utf-8")
         script = folder / "claude"
         script.write_text(CLAUDE.format(python=sys.executable, program=program), encoding="utf-8")
         script.chmod(0o755)
@@ -427,6 +428,15 @@ def test_the_old_entry_comes_back_when_adding_fails(machine: Machine) -> None:
     with pytest.raises(ConfigurationRefused, match="the policy of this machine forbids it"):
         machine.claude().connect()
     assert machine.entry() == old
+
+
+@posix_only
+def test_a_program_that_says_it_is_done_and_is_not_is_not_believed(machine: Machine) -> None:
+    machine.install_program(forgets=True)
+    planned = machine.claude().connect(dry_run=True)
+    assert not any("is not in" in note for note in planned.notes)
+    outcome = machine.claude().connect()
+    assert [str(machine.config) in note for note in outcome.notes if "is not in" in note] == [True]
 
 
 @posix_only
