@@ -95,14 +95,19 @@ class Checkpoints:
                 self._git(program, "read-tree", head, index=index)
             self._git(program, "update-index", "-z", "--add", "--index-info", given=listing, index=index)
             tree = self._git(program, "write-tree", index=index)
+        commit = self._commit_tree(program, tree, head, files[0])
+        # The person's own index learns of the new versions too, or `git status` would show them undone. Also of a
+        # commit that was made before: a locked index may have stopped the checkpoint right here.
+        self._git(program, "update-index", "-z", "--add", "--index-info", given=listing)
+        return commit
+
+    def _commit_tree(self, program: str, tree: str, head: str | None, first: QueuedFile) -> str:
+        """Return the commit that holds a tree: HEAD when it already does, else a new one on top of it."""
         if head is not None and tree == self._git(program, "rev-parse", f"{head}^{{tree}}"):
             return head
         parents = ("-p", head) if head is not None else ()
-        at = files[0].at
-        commit = self._git(program, "commit-tree", tree, *parents, given=_message(files[0].message), at=at)
+        commit = self._git(program, "commit-tree", tree, *parents, given=_message(first.message), at=first.at)
         self._git(program, "update-ref", "-m", "backscroll", "HEAD", commit, head or "0" * 40)
-        # The person's own index learns of the new versions too, or `git status` would show them undone.
-        self._git(program, "update-index", "-z", "--add", "--index-info", given=listing)
         return commit
 
     def _head(self, program: str) -> str | None:

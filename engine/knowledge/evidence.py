@@ -13,6 +13,7 @@ import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from engine.knowledge.front_values import ID
 from engine.knowledge.records import EvidenceCitation, Issue
 from engine.knowledge.scan import StatKey, is_racy, read_file, stat_key
 from engine.knowledge.yamltext import MAX_YAML_BYTES, YamlRefused, read_mapping
@@ -28,7 +29,6 @@ MAX_RETAINED_BYTES = 64 * 1024 * 1024
 
 _FILE_PATH = re.compile(r"evidence/files/[0-9a-f]{2}/[0-9a-f]{64}(\.[A-Za-z0-9]{1,16})?")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _BLANKS = re.compile(r"\s+")
 
 State = Literal["verified", "no_descriptor", "no_file", "changed", "no_lines", "no_quote"]
@@ -200,7 +200,7 @@ def _read_descriptor(  # noqa: PLR0911 - one return for each way it can be wrong
         return None, (Issue("evidence_invalid", problem, path, yaml.lines.get(key, 1)),)
 
     identity, file_path, digest = values.get("id"), values.get("path"), values.get("sha256")
-    if not isinstance(identity, str) or not _ID.fullmatch(identity) or f"{identity}.yaml" != name:
+    if not isinstance(identity, str) or not ID.fullmatch(identity) or f"{identity}.yaml" != name:
         return refuse("id", "a descriptor's id is the name of its file")
     if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
         return refuse("sha256", "sha256 must be 64 hexadecimal digits")

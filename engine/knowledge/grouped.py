@@ -76,7 +76,7 @@ def grouped_rows(
         if record.kind == "relationship":
             _note(snapshot, entity, record, notes)
         elif record.kind == "claim" and _is_about(snapshot, entity, record):
-            sources = [source for source in record.sources if _date_of_source(snapshot, source) is not None]
+            sources = [source for source in snapshot.sources_of(record) if _date_of_source(snapshot, source)]
             for source in sources:
                 claims[source] = claims.get(source, 0) + 1
             when = record.occurred_at
@@ -145,10 +145,8 @@ def _event_claim(snapshot: Snapshot, source: str, now_ns: int) -> str | None:
         record
         for name in snapshot.linked(source)
         if (record := snapshot.current.get(name)) is not None
-        and record.source_event
-        and record.type == "event"
+        and snapshot.source_events.get(name) == source
         and not record.is_expired(now_ns)
-        and snapshot.checker.meeting_of(record) == source
     ]
     if not events:
         return None

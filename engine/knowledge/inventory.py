@@ -5,7 +5,8 @@ Needs no keyword index (R4).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, cast
 
 from engine.knowledge.errors import InvalidArgument, RecordNotFound, SnapshotChanged
 from engine.knowledge.frontmatter import split_record
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from engine.knowledge.snapshot import Snapshot
     from engine.knowledge.store import OpenStore
     from engine.knowledge.transcripts import TranscriptSource
+    from engine.knowledge.yamltext import YamlValue
 
 
 def records(store: OpenStore, snapshot: Snapshot, query: RecordsQuery, *, budget: int = BUDGET_BYTES) -> Reply:
@@ -108,13 +110,28 @@ def record(
     return reply
 
 
+_TEXTS = frozenset({"text"})
+_DESCRIPTORS = _TEXTS | {"descriptor"}
+_LOCATORS = _DESCRIPTORS | {"path", "filename", "session", "messageUuid", "attribution", "quote", "transcript"}
+
+
 def _fit(reply: Reply, shown: Reply, query: RecordQuery, budget: int) -> None:
-    """Shorten the body, then everything else, until the reply fits; the rest of the body is read by offset."""
+    """Shorten body, then evidence, then everything else, until the reply fits.
+
+    The rest of the body is read by offset. Every citation stays, because only here all of them are shown (R63): first
+    go their texts, then descriptors, then what their descriptors also say.
+    """
     body = shown.get("body")
     while json_bytes(reply) > budget and isinstance(body, str) and len(body) > 200:
         body = body[: len(body) // 2]
         shown["body"] = body
         shown["nextBodyOffset"] = query.body_offset + len(body)
+    evidence = cast("list[Reply]", shown.get("evidence", []))
+    for dropped in (_TEXTS, _DESCRIPTORS, _LOCATORS) if evidence else ():
+        if json_bytes(reply) <= budget:
+            return
+        shown["evidence"] = [{key: value for key, value in one.items() if key not in dropped} for one in evidence]
+        shown["truncated"] = True
     if json_bytes(reply) > budget:
         reply["record"] = trimmed(shown, budget - 2_000)
 
@@ -164,7 +181,7 @@ def _details(file: RecordFile, one: Record) -> Reply:
         "to": one.end,
         "aliases": list(one.aliases),
         "tags": list(one.tags),
-        "fields": dict(file.fields) if file.fields else None,
+        "fields": _as_json(dict(file.fields)) if file.fields else None,
         "entities": list(one.entities),
         "sources": list(one.sources),
         "sourceEvent": one.source_event or None,
@@ -185,6 +202,17 @@ def _details(file: RecordFile, one: Record) -> Reply:
         else None,
     }
     return {key: value for key, value in values.items() if value is not None and value != []}
+
+
+def _as_json(value: YamlValue) -> object:
+    """Return a value as JSON can hold it: numbers YAML knows and JSON does not are shown as YAML writes them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
+    if isinstance(value, list):
+        return [_as_json(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _as_json(item) for key, item in value.items()}
+    return value
 
 
 def _evidence(catalogue: EvidenceCatalogue, citation: EvidenceCitation, transcripts: TranscriptSource | None) -> Reply:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.knowledge.evidence import FOLDER
 from engine.knowledge.ontology import FIELD_TYPES, FieldRule, Ontology, TypeRule
 from engine.knowledge.records import Issue
 from engine.knowledge.yamltext import YamlRefused, read_mapping
@@ -109,6 +110,9 @@ class _Reader:
         parts = text.split("/")
         if text and any(part in ("", ".", "..") or part.startswith(".") or "\\" in part for part in parts):
             self._wrong(path, "a folder is a plain path inside the vault")
+            return None
+        if parts[0].casefold() == FOLDER:
+            self._wrong(path, f"no record is read from {FOLDER}")
             return None
         return text or None
 

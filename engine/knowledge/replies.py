@@ -69,6 +69,12 @@ def fit_rows(reply: Reply, rows: Sequence[Reply], budget: int, key: str = "rows"
     return len(taken)
 
 
+def fit_sources(reply: Reply, sources: Sequence[Reply], budget: int) -> None:
+    """Put as many summaries of sources beside the rows as the budget allows, and say when some are left out."""
+    if fit_rows(reply, sources, budget, "sources") < len(sources):
+        reply["sourcesTruncated"] = True
+
+
 def trimmed(row: Reply, limit: int) -> Reply:
     """Return a row whose long texts are cut until it fits."""
     row = dict(row)

@@ -177,7 +177,7 @@ class KnowledgeService:
 
     def chronicle_last_seen(self, query: LastSeenQuery, *, scope: str = DEFAULT_SCOPE) -> Reply:
         """Find an entity's most recent dated record (`knowledge_chronicle_last_seen`)."""
-        return self._read(scope, lambda store, snapshot: timeline.last_seen(store, snapshot, query))
+        return self._read(scope, lambda store, snapshot: timeline.last_seen(store, snapshot, query, budget=self.budget))
 
     def ontology(self, query: OntologyQuery, *, scope: str = DEFAULT_SCOPE) -> Reply:
         """Show the vocabulary (`knowledge_ontology`)."""

@@ -214,7 +214,8 @@ class Snapshot:
         found: dict[str, str] = {}
         for name, record in self.eligible.items():
             if record.source_event and record.lifecycle == "active" and record.type == "event":
-                meeting = self.checker.meeting_of(record)
+                named = self.checker.meeting_of(record)
+                meeting = self.survivor(named) if named is not None else None
                 if meeting is not None and meeting in self.current:
                     found[name] = meeting
         return found
@@ -288,6 +289,11 @@ class Snapshot:
         if name not in self.available:
             return None
         return name if self.nodes[name].standing == "present" else survivor_of(name, self.nodes)
+
+    def sources_of(self, record: Record) -> tuple[str, ...]:
+        """Return a record's available sources, each once; a merged page counts as its survivor (contract 3, 14)."""
+        survivors = (self.survivor(name) for name in record.sources)
+        return tuple(dict.fromkeys(name for name in survivors if name is not None))
 
     def dated(self, field: DateField, since_ns: int | None = None, until_ns: int | None = None) -> tuple[Dated, ...]:
         """Return eligible records whose date may touch a range, by start instant, then id (R100).

@@ -90,7 +90,7 @@ def locate(
     if piece_units > units:
         end = begin + len(cut_utf16(text[begin:end], units))
     else:
-        begin, end = _widen(text, begin, end, units - piece_units)
+        begin, end = _trimmed(text, *_widen(text, begin, end, units - piece_units))
     return _snippet(field, text, begin, end, body_line, located=True)
 
 
@@ -164,6 +164,12 @@ def _widen(text: str, begin: int, end: int, spare: int) -> tuple[int, int]:
         begin -= 1
         left -= 2 if text[begin] > "\uffff" else 1
     return begin, end
+
+
+def _trimmed(text: str, begin: int, end: int) -> tuple[int, int]:
+    """Return the piece without blank space around it, so that its lines are those of what it shows (R62)."""
+    piece = text[begin:end]
+    return begin + len(piece) - len(piece.lstrip()), begin + len(piece.rstrip())
 
 
 def _snippet(field: str, text: str, begin: int, end: int, body_line: int | None, *, located: bool) -> Snippet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from engine.knowledge.dates import Bounds, require_bounds, require_day, require_when
 from engine.knowledge.errors import InvalidArgument, SnapshotChanged
@@ -13,7 +13,16 @@ from engine.knowledge.grouped import grouped_rows
 from engine.knowledge.hits import full_row, require_record, short_row
 from engine.knowledge.lookup import resolve_entity
 from engine.knowledge.records import KINDS
-from engine.knowledge.replies import BUDGET_BYTES, Reply, coverage, freshness, json_bytes, page
+from engine.knowledge.replies import (
+    BUDGET_BYTES,
+    Reply,
+    coverage,
+    fit_sources,
+    freshness,
+    json_bytes,
+    page,
+    trimmed,
+)
 from engine.knowledge.snippets import summary_of
 from engine.knowledge.zones import day_window, require_zone
 
@@ -203,7 +212,7 @@ def chronicle_since(store: OpenStore, snapshot: Snapshot, query: SinceQuery, *, 
     return _with_note(reply, query.kind)
 
 
-def last_seen(store: OpenStore, snapshot: Snapshot, query: LastSeenQuery) -> Reply:
+def last_seen(store: OpenStore, snapshot: Snapshot, query: LastSeenQuery, *, budget: int = BUDGET_BYTES) -> Reply:
     """Return an entity's most recent dated record not later than a bound, now by default (R144 to R150).
 
     Raises:
@@ -219,13 +228,14 @@ def last_seen(store: OpenStore, snapshot: Snapshot, query: LastSeenQuery) -> Rep
     wanted = Selection("occurred_at", Bounds(until_ns=latest), now_ns, entity=entity, order="desc")
     rows = select(snapshot, wanted)
     reply: Reply = {"note": NO_PROOF, "found": bool(rows), "entity": entity, "snapshot": snapshot.id[:32]}
-    if rows:
-        when, name = rows[0]
-        reply["record"] = dated_row(store, snapshot, when, name, field="occurred_at", view=query.view, now_ns=now_ns)
-        reply["sources"] = _source_summaries(store, snapshot, [name], now_ns)
     reply["coverage"] = coverage(snapshot, query.view)
     if query.view == "full":
         reply["freshness"] = freshness(snapshot, now)
+    if rows:
+        when, name = rows[0]
+        row = dated_row(store, snapshot, when, name, field="occurred_at", view=query.view, now_ns=now_ns)
+        reply["record"] = trimmed(row, budget * 3 // 4 - json_bytes(reply))
+        fit_sources(reply, _source_summaries(store, snapshot, [name], now_ns), budget)
     return reply
 
 
@@ -250,9 +260,9 @@ def dated_row(
         if summary is not None:
             row["summary"] = summary
     row.update(field=field, date=when.text, precision=when.precision)
-    sources = [source for source in record.sources if source in snapshot.available]
+    sources = snapshot.sources_of(record)
     if sources:
-        row["sources"] = sources
+        row["sources"] = list(sources)
     return row
 
 
@@ -260,7 +270,7 @@ def _source_summaries(store: OpenStore, snapshot: Snapshot, names: Sequence[str]
     """Return each available source of these records once, in order of appearance (R114)."""
     found: dict[str, Reply] = {}
     for name in names:
-        for source in snapshot.eligible[name].sources:
+        for source in snapshot.sources_of(snapshot.eligible[name]):
             if source in found or source not in snapshot.eligible:
                 continue
             file, record = require_record(snapshot, source)
@@ -339,20 +349,21 @@ class _Paging:
         return reply
 
     def _add_sources(self, reply: Reply, built: list[Reply], shown: Sequence[tuple[When, str]], total: int) -> None:
-        """Add the sources of as many rows as fit together with them."""
+        """Add the sources of as many rows as fit together with them; of a single row, as many as fit."""
         count = len(built)
-        while True:
-            names = [name for _, name in shown[:count]]
-            reply["sources"] = _source_summaries(self.store, self.snapshot, names, self.now_ns)
-            rest = self.budget - json_bytes(reply["sources"])
-            page(reply, built[:count], offset=self.offset, total=total, budget=rest)
-            fitting = reply["rows"]
-            taken = len(fitting) if isinstance(fitting, list) else 0  # pyright: ignore[reportUnknownArgumentType] - rows built here
-            if taken in (count, 0):
-                break
+        while count > 1:
+            reply["sources"] = self._sources(shown[:count])
+            page(reply, built[:count], offset=self.offset, total=total, budget=self.budget)
+            taken = len(cast("list[Reply]", reply["rows"]))
+            if taken == count:
+                return
             count = taken
-        if self.offset + count < total:
-            reply["nextOffset"] = self.offset + count
+        reply["sources"] = []
+        page(reply, built[:count], offset=self.offset, total=total, budget=self.budget * 3 // 4)
+        fit_sources(reply, self._sources(shown[:count]), self.budget)
+
+    def _sources(self, shown: Sequence[tuple[When, str]]) -> list[Reply]:
+        return _source_summaries(self.store, self.snapshot, [name for _, name in shown], self.now_ns)
 
 
 def _with_note(reply: Reply, kind: str | None) -> Reply:

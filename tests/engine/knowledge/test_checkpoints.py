@@ -86,6 +86,9 @@ def test_a_git_that_fails_does_not_fail_the_publication(f: Store) -> None:
     lock.unlink()
     resumed = f.call("knowledge_resume", {"requestId": receipt["requestId"]})["receipt"]
     assert resumed["git"]["state"] == "committed"
+    # The commit was made before the lock stopped the index: both know the file now.
+    assert git(f.vault, "log", "--format=%s").splitlines() == ["Add Two", "Add One"]
+    assert "Two" not in git(f.vault, "status", "--short")
 
 
 def test_a_repository_around_the_vault_is_never_touched(f: Store) -> None:

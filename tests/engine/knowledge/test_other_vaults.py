@@ -1,0 +1,127 @@
+"""The contract on vaults unlike fixture F: empty properties, odd numbers, many sources, merged ones, much evidence."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.knowledge.replies import BUDGET_BYTES
+from tests.engine.knowledge.fixture_f import call_tool, ids
+
+if TYPE_CHECKING:
+    from engine.knowledge.yamltext import YamlValue
+    from tests.engine.knowledge.fixture_f import Reply, Store
+
+
+def size(reply: Reply) -> int:
+    return len(json.dumps(reply, ensure_ascii=False).encode())
+
+
+def test_r89_a_property_left_empty_is_a_date_that_is_not_there(empty: Store) -> None:
+    empty.page("M", "meeting", "Teeküche", "Sahne", fields={"occurred_at": None})
+    empty.page("N", "project", "Umzug", "Sahne", fields={"status": None}, aliases=None, tags=None)
+    empty.claim("C", "fact", "Milch", "Sahne", due_at=None, owner=None, valid_until=None, source_event=None)
+    empty.relation("R", "part_of", ("M", "N"), "Teil", "Sahne", entities=None, claim_kind=None)
+    assert sorted(ids(empty.grep("sahne"))) == ["C", "M", "N", "R"]
+    assert empty.check()["ok"]
+    assert ids(empty.tl()) == []
+
+
+def test_r39_a_revision_no_history_can_hold_is_a_finding_and_harms_nothing(empty: Store) -> None:
+    arguments = {"expectedRevision": 0, "title": "Ёлка", "type": "topic", "body": "хвоя"}
+    row = call_tool(empty.service, "knowledge_save_page", arguments)["receipt"]["records"][0]
+    path = empty.vault / row["path"]
+    path.write_bytes(path.read_bytes().replace(b"revision: 1\n", b"revision: 99999999999999999999\n"))
+    empty.page("T", "topic", "Хвоя")
+    assert ids(empty.grep("хвоя")) == ["T"]
+    assert [row["flags"] for row in empty.records()["rows"] if "flags" in row] == [["invalid"]]
+
+
+def test_r155_a_field_that_is_no_number_of_json_is_shown_as_it_is_written(empty: Store) -> None:
+    path = empty.page("T", "topic", "Grenzen", fields={"size": "put"})
+    path.write_bytes(path.read_bytes().replace(b"size: put", b"size: [.nan, -.inf, {most: .inf}]"))
+    shown = empty.record("T")["record"]["fields"]
+    assert shown == {"size": [".nan", "-.inf", {"most": ".inf"}]}
+
+
+@pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
+def test_r62_the_lines_of_a_snippet_are_those_of_what_it_shows(empty: Store, eol: bytes) -> None:
+    path = empty.page("T", "topic", "Liste", "\n\nerster Absatz\nmit Kranich 😀\n\n\n")
+    path.write_bytes(path.read_bytes().replace(b"\n", eol))
+    lines = path.read_bytes().split(eol)
+    first = lines.index(b"erster Absatz") + 1
+    snippet = empty.grep("kranich", view="full")["rows"][0]["snippet"]
+    assert (snippet["startLine"], snippet["endLine"]) == (first, first + 1)
+    assert snippet["text"] == f"erster Absatz{eol.decode()}mit Kranich 😀"
+
+
+def test_r63_the_record_names_every_citation_however_many(empty: Store) -> None:
+    empty.evidence()
+    cited: list[YamlValue] = [{"id": "ev_notes", "lines": [1, 2]}] * 200
+    empty.claim("C", "fact", "Viele Belege", "x", evidence=cited)
+    reply = empty.record("C")
+    assert size(reply) <= BUDGET_BYTES
+    shown = reply["record"]["evidence"]
+    assert len(shown) == 200
+    assert all((one["id"], one["lines"], one["state"]) == ("ev_notes", [1, 2], "verified") for one in shown)
+
+
+@pytest.mark.parametrize("view", ["agent", "full"])
+def test_r115_more_sources_than_fit_are_cut_and_said(empty: Store, view: str) -> None:
+    names: list[YamlValue] = [f"M{number:03}" for number in range(150)]
+    for name in map(str, names):
+        empty.page(name, "meeting", f"Treffen {name}", "Wort " * 60, fields={"occurred_at": "2026-03-05"})
+    empty.page("P", "person", "Pia")
+    empty.claim("C", "fact", "Alles", "x", occurred_at="2026-03-05", entities=["P"], sources=names)
+    empty.claim("D", "fact", "Eines", "x", occurred_at="2026-03-06", entities=["P"], sources=names[:1])
+    timeline = call_tool(
+        empty.service,
+        "knowledge_timeline",
+        {"entity": "P", "order": "asc", "includeSources": True, "view": view},
+    )
+    assert [row["id"] for row in timeline["rows"]] == ["C"]
+    assert timeline["nextOffset"] == 1
+    seen = call_tool(
+        empty.service,
+        "knowledge_chronicle_last_seen",
+        {"entity": "P", "occurredOnOrBefore": "2026-03-05", "view": view},
+    )
+    assert seen["record"]["id"] == "C"
+    for reply in (timeline, seen):
+        assert size(reply) <= BUDGET_BYTES
+        assert reply["sourcesTruncated"] is True
+        assert 20 < len(reply["sources"]) < 150
+        assert reply["sources"][0]["id"] == "M000"
+
+
+def test_r114_a_merged_source_counts_as_its_survivor(empty: Store) -> None:
+    empty.page("P", "person", "渡辺")
+    empty.page("M1", "meeting", "会議", fields={"occurred_at": "2026-03-05"})
+    empty.page("M2", "meeting", "打合せ", fields={"occurred_at": "2026-03-05"}, lifecycle="merged", merged_into="M1")
+    empty.claim("C", "decision", "決定", "x", occurred_at="2026-03-05", entities=["P"], sources=["M2", "M1"])
+    reply = empty.tl(entity="P", include_sources=True)
+    assert [row["sources"] for row in reply["rows"]] == [["M1"]]
+    assert [row["id"] for row in reply["sources"]] == ["M1"]
+
+
+def test_r126_claims_of_a_merged_source_count_for_its_survivor(empty: Store) -> None:
+    empty.page("P", "person", "渡辺")
+    empty.page("M1", "meeting", "会議", fields={"occurred_at": "2026-03-05"})
+    empty.page("M2", "meeting", "打合せ", fields={"occurred_at": "2026-03-05"}, lifecycle="merged", merged_into="M1")
+    empty.claim("C", "decision", "決定", "x", entities=["P"], sources=["M2"])
+    empty.claim("E", "event", "開催", "開いた", occurred_at="2026-03-05", sources=["M2"], source_event=True)
+    assert ids(empty.tl()) == ["E"], "the event claim stands for the survivor as well (R117)"
+    (row,) = empty.tl(entity="P", group="source")["rows"]
+    assert (row["id"], row["claims"], row["summary"]) == ("M1", 1, "開いた")
+
+
+def test_r73_a_type_filed_in_the_evidence_folder_is_written_where_it_is_found(empty: Store) -> None:
+    (empty.vault / "ontology.yaml").write_text(
+        "format: knowledge-ontology-v1\npages:\n  proof:\n    folder: Evidence/own\n", encoding="utf-8"
+    )
+    arguments = {"expectedRevision": 0, "title": "Siegel", "type": "proof", "body": "Wachs"}
+    row = call_tool(empty.service, "knowledge_save_page", arguments)["receipt"]["records"][0]
+    assert ids(empty.grep("wachs")) == [row["id"]]
+    assert [(issue["code"], issue["line"]) for issue in empty.check()["issues"]] == [("ontology_invalid", 4)]
