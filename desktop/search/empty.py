@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from desktop.resources import drawn
 from desktop.widgets import button, heading, label
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
     from desktop.search.report import Emptiness
     from desktop.theme import Theme
 
@@ -44,7 +42,16 @@ class EmptyPage(QWidget):
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.button = button("", self._clicked)
         self.button.hide()
-        self._box = box = QVBoxLayout(self)
+        middle = QWidget()
+        middle.setMaximumWidth(WIDEST)
+        across = QHBoxLayout(self)
+        across.setContentsMargins(30, 20, 30, 20)
+        across.addStretch(1)
+        # All there is, up to its widest.
+        across.addWidget(middle, 1000)
+        across.addStretch(1)
+        box = QVBoxLayout(middle)
+        box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(8)
         box.addStretch(2)
         box.addWidget(self.icon)
@@ -67,12 +74,6 @@ class EmptyPage(QWidget):
         self.button.setAccessibleName(shown.offer)
         self.button.setVisible(bool(shown.offer))
         self._draw()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep lines short in a wide window."""
-        super().resizeEvent(event)
-        side = max(30, (self.width() - WIDEST) // 2)
-        self._box.setContentsMargins(side, 20, side, 20)
 
     def _draw(self, _colours: object = None) -> None:
         if self._shown is not None:

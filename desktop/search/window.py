@@ -89,18 +89,18 @@ class SearchWindow(FloatingWindow):
         self.notice.setObjectName("notice")
         self.notice.setContentsMargins(20, 8, 20, 8)
         self.notice.hide()
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self.list)
-        self._stack.addWidget(self.empty)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(self._stack)
+        self._splitter.addWidget(self.list)
         self._splitter.addWidget(self.preview)
         self._divided = [430, 470]
         self._splitter.setSizes(self._divided)
         self._splitter.setChildrenCollapsible(False)
         self._splitter.setHandleWidth(1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._splitter)
+        self._stack.addWidget(self.empty)
         self.pages = QStackedWidget()
-        self.pages.addWidget(_page(self.bar, self.notice, self._splitter, self.footer))
+        self.pages.addWidget(_page(self.bar, self.notice, self._stack, self.footer))
         self.pages.addWidget(self.session)
         box = QVBoxLayout(self.frame)
         box.setContentsMargins(1, 1, 1, 1)
@@ -269,8 +269,7 @@ class SearchWindow(FloatingWindow):
         shown = None if self.model.rows else emptiness(report, is_running=self.controller.history is not None)
         if shown is not None:
             self.empty.say(shown)
-        self._stack.setCurrentWidget(self.list if shown is None else self.empty)
-        self._fit_preview()
+        self._stack.setCurrentWidget(self._splitter if shown is None else self.empty)
         self.footer.set_mode(self.controller.mode, everything=self.controller.everything)
 
     def _empty_wants(self, what: str) -> None:
@@ -348,8 +347,7 @@ class SearchWindow(FloatingWindow):
         self._fit_preview()
 
     def _fit_preview(self) -> None:
-        has_room = self.width() >= NARROW and self._stack.currentWidget() is not self.empty
-        self._show_preview(self.remembered.preview and has_room)
+        self._show_preview(self.remembered.preview and self.width() >= NARROW)
         self.footer.hint.setVisible(self.width() >= NARROW)
 
     def _show_preview(self, is_wanted: bool) -> None:  # noqa: FBT001 - of this file only
@@ -359,7 +357,7 @@ class SearchWindow(FloatingWindow):
             self._divided = self._splitter.sizes()
         self.preview.setVisible(is_wanted)
         if is_wanted:
-            # Qt would divide the room anew, and the list would be wider after each visit of an empty page.
+            # Qt would divide the room anew.
             self._splitter.setSizes(self._divided)
 
 
@@ -394,5 +392,5 @@ def _page(*widgets: QWidget) -> QFrame:
     box.setContentsMargins(0, 0, 0, 0)
     box.setSpacing(0)
     for each in widgets:
-        box.addWidget(each, 1 if isinstance(each, QSplitter) else 0)
+        box.addWidget(each, 1 if isinstance(each, QStackedWidget) else 0)
     return made

@@ -111,7 +111,7 @@ def test_a_store_that_does_not_exist_is_said_with_what_it_would_hold(
     knowing.failure = StoreUnavailable("There is no Knowledge store", "", "")
     QTest.keyClicks(window.bar.field, "x")
     qtbot.waitUntil(lambda: window.empty.title.text() == "No records yet")
-    assert window.preview.isHidden()
+    assert not window.preview.isVisible()
 
 
 def test_signs_without_a_letter_can_be_a_title(knowing: FakeHistory) -> None:

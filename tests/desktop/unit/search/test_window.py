@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from desktop import words
+from desktop.search.empty import WIDEST
 from desktop.search.report import Report
 from tests.desktop.fakes import FakeHistory, message, session_row
 from tests.desktop.hands import Key, press, search, selected
@@ -144,14 +145,26 @@ def test_hits_with_any_text_are_painted(window: SearchWindow, qtbot: QtBot, hist
     assert window.session.view.text_of(0).startswith("needle")
 
 
-def test_an_empty_page_leaves_list_and_preview_as_wide_as_they_were(window: SearchWindow, qtbot: QtBot) -> None:
+def test_list_and_preview_are_as_wide_as_before_when_the_preview_comes_back(window: SearchWindow, qtbot: QtBot) -> None:
     window.resize(1000, 560)
+    qtbot.waitUntil(lambda: window.list.width() > 400)
     before = window.list.width()
-    search(window, qtbot, "zebra", 0)
-    qtbot.waitUntil(window.preview.isHidden)
-    search(window, qtbot)
-    qtbot.waitUntil(lambda: not window.preview.isHidden())
+    window.toggle_preview()
+    qtbot.waitUntil(lambda: window.list.width() > 900)
+    window.toggle_preview()
     qtbot.waitUntil(lambda: abs(window.list.width() - before) <= 1)
+    search(window, qtbot, "zebra", 0)
+    qtbot.waitUntil(window.empty.isVisible)
+    search(window, qtbot)
+    qtbot.waitUntil(lambda: window.list.isVisible() and abs(window.list.width() - before) <= 1)
+
+
+def test_an_empty_page_leaves_the_window_free_to_become_narrow(window: SearchWindow, qtbot: QtBot) -> None:
+    search(window, qtbot, "zebra", 0)
+    qtbot.waitUntil(window.empty.isVisible)
+    window.resize(1400, 700)
+    assert window.empty.minimumSizeHint().width() < 500
+    assert window.empty.title.width() <= WIDEST
 
 
 def test_a_count_of_candidates_says_what_it_counts(window: SearchWindow) -> None:
