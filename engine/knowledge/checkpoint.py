@@ -62,8 +62,7 @@ class Checkpoints:
 
         A failure leaves the outbox as it is; publications are not affected.
         """
-        waiting = journal.outbox()
-        if not waiting:
+        if not journal.without_commit():
             return "committed"
         program = shutil.which(self.program)
         dot_git = self.vault / ".git"
@@ -72,7 +71,7 @@ class Checkpoints:
         try:
             if not dot_git.exists():
                 self._git(program, "init", "--quiet", "--initial-branch=main", ".", bare=True)
-            for _, files in groupby(waiting, key=lambda file: file.request_id or f"edit {file.seq}"):
+            for _, files in groupby(journal.outbox(), key=lambda file: file.request_id or f"edit {file.seq}"):
                 group = list(files)
                 journal.committed(group, self._commit(program, group))
         except (GitFailed, OSError, subprocess.SubprocessError) as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.knowledge.availability import Node
 from engine.knowledge.snapshot import Snapshot
-from engine.knowledge.validation import ReferenceChecker, duplicate_issues, guard_issue
+from engine.knowledge.validation import EVIDENCE_MISSING, ReferenceChecker, duplicate_issues, guard_issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,6 +66,7 @@ class ScopeIndex:
         ids |= {issue.id for issue in (*was_stale.values(), *self._stale.values()) if issue.id is not None}
         last = self._last
         same = self._judge(ids) and last is not None and not self._may_lose_ground(dirty, last.available)
+        same = same and last is not None and not last.ground_moved()
         changed = {name: self._by_id[name] for name in ids if name in self._by_id}
         self._last = Snapshot(
             scan=scan,
@@ -82,6 +83,7 @@ class ScopeIndex:
             referrers=self._referrers,
             total=self._total,
             guard_rows=self._guard_rows(guards),
+            without_descriptor=self._without_descriptor(),
             carried=last.carry_over(changed) if same and last is not None else None,
         )
         return self._last
@@ -237,6 +239,10 @@ class ScopeIndex:
         for issues in (*self._own.values(), *self._cross.values()):
             found += issues
         return tuple(sorted(set(found), key=lambda issue: (issue.path, issue.line or 0, issue.code, issue.message)))
+
+    def _without_descriptor(self) -> str:
+        findings = (issue for issues in self._cross.values() for issue in issues)
+        return json.dumps(sorted((one.path, one.line or 0) for one in findings if one.code == EVIDENCE_MISSING))
 
     def _guard_rows(self, guards: Mapping[str, Guard]) -> str:
         rows = sorted(

@@ -63,6 +63,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+CHECKPOINT_PAUSE_S = 60.0
+"""How long reads leave Git alone after a checkpoint they tried in vain: one that hangs costs 20 s."""
+
 
 class KnowledgeService:
     """Knowledge as the rest of the engine sees it. Thread-safe; the store is opened when first needed.
@@ -97,6 +100,7 @@ class KnowledgeService:
         self._redact = redact
         self._scopes = scopes
         self._steps = steps or NoSteps()
+        self._no_checkpoint_before = 0.0
         self._git = Checkpoints(self.layout.vault, git)
         self._lane = StoreLane(self.layout, clock, limits or ScanLimits(), self._recover)
 
@@ -291,7 +295,19 @@ class KnowledgeService:
     def _read(self, scope: str, operation: Callable[[OpenStore, Snapshot], _T]) -> _T:
         self._authorise(scope)
         with self._lane.lane() as store:
+            self._catch_up(store)
             return retrying(lambda: operation(store, store.snapshot(scope)))
+
+    def _catch_up(self, store: OpenStore) -> None:
+        """Try the checkpoints again that publications still wait for; after one in vain reads pause.
+
+        Edits by hand wait for the next publication: a read alone leaves the vault's repository as it is (R155).
+        """
+        now = self._clock.now()
+        if now < self._no_checkpoint_before or not store.journal.awaits_commit():
+            return
+        if self._git.flush(store.journal) != "committed":
+            self._no_checkpoint_before = now + CHECKPOINT_PAUSE_S
 
     def _authorise(self, scope: str) -> None:
         if scope not in self._scopes:

@@ -6,6 +6,7 @@ Everything here is derived from a scan and the guards, and thrown away when eith
 from __future__ import annotations
 
 import hashlib
+import json
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,13 +41,22 @@ Flag = Literal["duplicate", "invalid", "stale", "unavailable"]
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """Who is available, and the verdicts on evidence that hung on retained files and not on records."""
+
+    available: frozenset[str]
+    on_evidence: Mapping[str, bool]
+    """Records that lost a source, and whether their evidence still verified (contract 3, point 15)."""
+
+
+@dataclass(frozen=True, slots=True)
 class CarriedOver:
     """What a snapshot takes from the one before, when a change left the graph of availability as it was.
 
     None and empty where the one before was never asked.
     """
 
-    available: frozenset[str]
+    standing: Standing
     eligible: dict[str, Record]
     hashes: dict[str, str] | None
     current: dict[str, Record] | None
@@ -84,6 +94,9 @@ class Snapshot:
     """Made from every path and hash of the scope, whatever their order."""
     guard_rows: str
     """The safeguards of this scope's records, as part of the snapshot's name."""
+    without_descriptor: str
+    """The citations of this scope that lead nowhere, as part of the snapshot's name: what they cost is no change of
+    any record file."""
     carried: CarriedOver | None = None
 
     @property
@@ -94,7 +107,17 @@ class Snapshot:
     @cached_property
     def id(self) -> str:
         """The snapshot's name: equal exactly while nothing in the scope changed (contract 3, point 12)."""
-        parts = (self.scope, SCHEMA, self.ontology.fingerprint, str(len(self.files)), str(self.total), self.guard_rows)
+        lost = sorted(name for name, holds in self.standing.on_evidence.items() if not holds)
+        parts = (
+            self.scope,
+            SCHEMA,
+            self.ontology.fingerprint,
+            str(len(self.files)),
+            str(self.total),
+            self.guard_rows,
+            self.without_descriptor,
+            json.dumps(lost),
+        )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     @cached_property
@@ -110,20 +133,26 @@ class Snapshot:
             grouped.setdefault(issue.path, []).append(issue)
         return {path: tuple(group) for path, group in grouped.items()}
 
-    @cached_property
+    @property
     def available(self) -> frozenset[str]:
-        """Ids other records may rely on.
+        """Ids other records may rely on."""
+        return self.standing.available
 
-        A claim whose source is out stays only while its retained evidence verifies (contract 3, point 15).
-        """
+    @cached_property
+    def standing(self) -> Standing:
+        """Who is available. A claim whose source is out stays only while its retained evidence verifies (3, 15)."""
         if self.carried is not None:
-            return self.carried.available
+            return self.carried.standing
         nodes = self.nodes
+        verdicts: dict[str, bool] = {}
         while True:
             available = available_ids(nodes)
-            lost = [name for name in self._with_lost_sources(available) if self._lost_its_ground(name, available)]
+            for name in self._with_lost_sources(available) - verdicts.keys():
+                if self._needs_its_evidence(name, available):
+                    verdicts[name] = self._evidence_holds(name)
+            lost = [name for name, holds in verdicts.items() if not holds and name in available]
             if not lost:
-                return available
+                return Standing(available, verdicts)
             nodes = {**nodes, **{name: Node("gone") for name in lost}}
 
     def _with_lost_sources(self, available: frozenset[str]) -> set[str]:
@@ -131,13 +160,22 @@ class Snapshot:
         paths = {path for name, naming in self.referrers.items() if name not in available for path in naming}
         return {name for path in paths if (name := self.at[path].id) is not None and name in available}
 
-    def _lost_its_ground(self, name: str, available: frozenset[str]) -> bool:
+    def _needs_its_evidence(self, name: str, available: frozenset[str]) -> bool:
         record = self.by_id[name].record
-        if record is None or record.kind == "page" or not record.sources:
+        if record is None or record.kind == "page":
             return False
-        if all(source in available for source in record.sources):
+        return not available.issuperset(record.sources)
+
+    def _evidence_holds(self, name: str) -> bool:
+        record = self.by_id[name].record
+        citations = record.evidence if record is not None else ()
+        return any(self.evidence.state_of(citation) == "verified" for citation in citations)
+
+    def ground_moved(self) -> bool:
+        """Return whether a retained file came, went or changed in a way that changes who is available."""
+        if "standing" not in vars(self):
             return False
-        return not any(self.evidence.state_of(citation) == "verified" for citation in record.evidence)
+        return any(self._evidence_holds(name) != held for name, held in self.standing.on_evidence.items())
 
     @cached_property
     def eligible(self) -> dict[str, Record]:
@@ -199,7 +237,7 @@ class Snapshot:
         hashes = {**self.hashes, **{name: changed[name].hash for name in now}} if "hashes" in made else None
         active = {name: record for name, record in now.items() if record.lifecycle == "active"}
         return CarriedOver(
-            available=self.available,
+            standing=self.standing,
             eligible={**self.eligible, **now},
             hashes=hashes,
             current={**self.current, **active} if same_standing and "current" in made else None,

@@ -91,7 +91,7 @@ class OpenStore:
                 self._guards, self._snapshots = guards, {}
             self._version = version
         known = self._snapshots.get(scope)
-        if known is None or known.scan is not scan:
+        if known is None or known.scan is not scan or known.ground_moved():
             index = self._scopes.setdefault(scope, ScopeIndex(scope, self.reader.evidence))
             before = known.scan.serial if known is not None else None
             known = self._snapshots[scope] = index.snapshot(scan, self._guards)

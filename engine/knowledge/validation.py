@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from engine.knowledge.records import Record, RecordFile
 
 MEETING = "meeting"
+EVIDENCE_MISSING = "evidence_missing"
+"""Code of the finding about a citation whose descriptor is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ class ReferenceChecker:
         for number in missing:
             name = record.evidence[number].id
             problem = f'no descriptor "{name}" in the evidence folder'
-            yield _about(file, f"evidence.{number}.id", problem, code="evidence_missing", fatal=fatal)
+            yield _about(file, f"evidence.{number}.id", problem, code=EVIDENCE_MISSING, fatal=fatal)
 
     def _type_of(self, name: str) -> str | None:
         target = self._by_id.get(name)

@@ -110,6 +110,12 @@ class KnowledgeJournal:
         with known_state_errors():
             return int(str(self.state.connection.execute("SELECT count(*) FROM git_outbox_v1").get))
 
+    def awaits_commit(self) -> bool:
+        """Return whether a publication waits for Git. Edits by hand alone do not count."""
+        with known_state_errors():
+            waiting = "SELECT EXISTS (SELECT 1 FROM git_outbox_v1 WHERE request_id IS NOT NULL)"
+            return bool(self.state.connection.execute(waiting).get)
+
     def begin(self, publication: Publication, blobs: Mapping[str, bytes]) -> None:
         """Write the intent with every byte it needs (transaction A)."""
         with self.state.transaction():

@@ -59,6 +59,6 @@ def _summary(reply: dict[str, Any], vault: str) -> Iterator[tuple[str, str]]:
         yield f"{words.count(len(reply['issues']), 'finding')}: {counted}", "note"
     if reply["waitingForGit"]:
         yield (
-            f"{words.count(reply['waitingForGit'], 'change')} not in its Git history yet; the next read tries again",
+            f"{words.count(reply['waitingForGit'], 'change')} not in its Git history yet; the next write tries again",
             "faint",
         )

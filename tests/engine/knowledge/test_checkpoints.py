@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.knowledge.service import KnowledgeService
+from engine.knowledge.service import CHECKPOINT_PAUSE_S, KnowledgeService
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,6 +89,33 @@ def test_a_git_that_fails_does_not_fail_the_publication(f: Store) -> None:
     # The commit was made before the lock stopped the index: both know the file now.
     assert git(f.vault, "log", "--format=%s").splitlines() == ["Add Two", "Add One"]
     assert "Two" not in git(f.vault, "status", "--short")
+
+
+@pytest.mark.expect_log("checkpoint")
+def test_a_read_tries_a_failed_checkpoint_again_and_then_pauses(f: Store) -> None:
+    save(f, "One")
+    lock = f.vault / ".git" / "refs" / "heads" / "main.lock"
+    lock.touch()
+    request = save(f, "Two")["requestId"]
+    receipt = f.call("knowledge_mutation", {"requestId": request})["receipt"]
+    assert receipt["git"]["state"] == "pending"
+    lock.unlink()
+    f.grep("two")
+    assert git(f.vault, "log", "--format=%s").splitlines() == ["Add One"], "the read before was in vain: a pause"
+    f.clock.advance(CHECKPOINT_PAUSE_S)
+    f.grep("two")
+    receipt = f.call("knowledge_mutation", {"requestId": request})["receipt"]
+    assert receipt["git"] == {"state": "committed", "commit": git(f.vault, "rev-parse", "HEAD")}
+
+
+def test_r155_reads_alone_leave_a_hand_edit_to_the_person(f: Store) -> None:
+    row = save(f, "One", "by tool")["records"][0]
+    path = f.vault / row["path"]
+    path.write_bytes(path.read_bytes().replace(b"by tool", b"by hand"))
+    before = git(f.vault, "status", "--short"), git(f.vault, "rev-parse", "HEAD")
+    f.grep("hand")
+    f.tl()
+    assert (git(f.vault, "status", "--short"), git(f.vault, "rev-parse", "HEAD")) == before
 
 
 def test_a_repository_around_the_vault_is_never_touched(f: Store) -> None:

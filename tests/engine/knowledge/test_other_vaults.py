@@ -125,3 +125,38 @@ def test_r73_a_type_filed_in_the_evidence_folder_is_written_where_it_is_found(em
     row = call_tool(empty.service, "knowledge_save_page", arguments)["receipt"]["records"][0]
     assert ids(empty.grep("wachs")) == [row["id"]]
     assert [(issue["code"], issue["line"]) for issue in empty.check()["issues"]] == [("ontology_invalid", 4)]
+
+
+def test_r70_a_descriptor_that_arrives_later_brings_its_records_into_the_index(empty: Store) -> None:
+    empty.claim("C", "fact", "تمر", "نخلة")
+    descriptor = empty.vault / "evidence" / "ev_notes.yaml"
+    data = descriptor.read_bytes()
+    descriptor.unlink()
+    without = empty.grep("نخلة")
+    assert (ids(without), without["coverage"]["complete"]) == ([], False)
+    descriptor.write_bytes(data)
+    back = empty.grep("نخلة")
+    assert (ids(back), back["coverage"]["complete"]) == (["C"], True)
+    assert back["snapshot"] != without["snapshot"], "what is found differs (R75)"
+
+
+def test_r75_evidence_of_another_scope_is_no_change(empty: Store) -> None:
+    empty.claim("C", "fact", "Pear", "fruit")
+    before = empty.grep("fruit")
+    empty.evidence("ev_more", "more\n")
+    assert empty.grep("fruit") == {**before, "index": {**before["index"], "reindexed": 0}}
+
+
+def test_r42_a_claim_without_source_falls_and_stands_with_its_retained_file(empty: Store) -> None:
+    empty.page("M", "meeting", "Zirve", fields={"occurred_at": "2026-03-05"}, lifecycle="withdrawn", revision=2)
+    empty.claim("C", "fact", "Karar", "ılık", sources=["M"], occurred_at="2026-03-05")
+    empty.claim("D", "fact", "Ek", "ılık", dependencies=["C"])
+    (original,) = (empty.vault / "evidence" / "files").rglob("*.txt")
+    data = original.read_bytes()
+    assert ids(empty.grep("ılık")) == ["C", "D"]
+    original.write_bytes(b"altered")
+    assert (ids(empty.grep("ılık")), ids(empty.tl())) == ([], [])
+    empty.page("T", "topic", "Ilık", "ılık")
+    assert ids(empty.grep("ılık")) == ["T"]
+    original.write_bytes(data)
+    assert sorted(ids(empty.grep("ılık"))) == ["C", "D", "T"]
