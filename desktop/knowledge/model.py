@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from desktop import format as shown
 from desktop import words
 from desktop.knowledge.rows import Heading, RecordRow
+from desktop.painting import place_of
 from desktop.theme import colour
 
 if TYPE_CHECKING:
@@ -129,8 +130,7 @@ class RecordDelegate(QStyledItemDelegate):
     ) -> None:
         """Draw one row."""
         row: Row = index.data(ROW_ROLE)
-        rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType] - the stub lacks the fields of style options
-        state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType] - as above
+        rect, state = place_of(option)
         colours = self._theme.colours
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

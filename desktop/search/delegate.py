@@ -30,6 +30,7 @@ from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QS
 
 from desktop import format as shown
 from desktop import words
+from desktop.painting import place_of
 from desktop.resources import drawn
 from desktop.search.model import ROW_ROLE
 from desktop.search.rows import Heading, HitRow, RecordItem, SessionItem
@@ -141,8 +142,7 @@ class RowDelegate(QStyledItemDelegate):
     ) -> None:
         """Draw one row."""
         row: Row = index.data(ROW_ROLE)
-        rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType] - the stub lacks the fields of style options
-        state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType] - as above
+        rect, state = place_of(option)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colours = self._theme.colours
@@ -303,8 +303,8 @@ class RowDelegate(QStyledItemDelegate):
             and event.button() == Qt.MouseButton.LeftButton
             and isinstance(row, HitRow)
         ):
-            rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType] - the stub lacks the fields of style options
-            if self.chip_at(rect, row).contains(event.position()):  # pyright: ignore[reportUnknownArgumentType] - as above
+            rect, _ = place_of(option)
+            if self.chip_at(rect, row).contains(event.position()):
                 self.project_clicked.emit(shown.project_name(row.hit.project))
                 return True
         return super().editorEvent(event, model, option, index)

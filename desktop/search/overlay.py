@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop import words
+from desktop.painting import place_of
 from desktop.search.actions import ACTIONS, shown_keys
 from desktop.theme import colour
 
@@ -149,8 +150,7 @@ class _ActionDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Draw one action."""
-        rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType] - the stub lacks the fields of style options
-        state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType] - as above
+        rect, state = place_of(option)
         colours = self._theme.colours
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

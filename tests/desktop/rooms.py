@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from desktop.bridge import Bridge
@@ -51,6 +52,16 @@ def services_over(folder: Path, theme: Theme, tasks: Tasks, opener: FakeOpener, 
         history=lambda: None,
         open=lambda _name: None,
     )
+
+
+@dataclass
+class World:
+    """What a window uses, and what it asked for."""
+
+    services: Services
+    autostart: FakeAutostart
+    opener: FakeOpener
+    opened: list[str]
 
 
 class MakesRoom(Protocol):
