@@ -213,9 +213,11 @@ class FileTail:
         for name, known in state.unfinished:
             collected.kept[name, known] -= 1
         state.unfinished = ()
+        if self._row.offset == 0 or state.cwd is None:
+            # Also when what was read before named none: it may be in the line that was not whole then.
+            state.cwd = _first_cwd(file)
         if self._row.offset > 0:
             return collected
-        state.cwd = _first_cwd(file)
         if self._identity.kind is FileKind.AGENT and self._identity.agent_id is not None:
             meta = _meta_of(self._path)
             if meta is not None:

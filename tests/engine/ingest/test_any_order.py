@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.histories import DiskFile, damaged_families, differences, families
 from tests.helpers.indexing import index
+from tests.helpers.transcripts import TranscriptBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +62,23 @@ def test_any_sequence_of_appends_gives_the_database_of_one_reading(
             stepwise = several.dump()
         whole = in_one_go(Path(name), files)
     assert differences(whole, stepwise) == ""
+
+
+def test_a_title_that_is_read_before_the_first_line_is_whole_changes_nothing(tmp_path: Path) -> None:
+    builder = TranscriptBuilder("11111111-1111-4111-8111-111111111111")
+    builder.record("ai-title", aiTitle="About the damson")
+    title = len(builder.data())
+    builder.prompt("Please explain the damson.")
+    file = DiskFile(f"-home-dev-api/{builder.session_id}.jsonl", builder.data().removesuffix(b"\n"))
+    root = tmp_path / "projects"
+    root.mkdir()
+    with index(tmp_path / "steps.db", root) as several:
+        for size in (title, len(file.data)):
+            file.write(root, size)
+            several.read()
+        stepwise = several.dump()
+
+    assert differences(in_one_go(tmp_path, [file]), stepwise) == ""
 
 
 @few
