@@ -122,11 +122,26 @@ def new_path(
         folder, stem = "relationships", f"{stem} {name[:4]}"
     elif day is not None:
         stem = stem if stem.startswith(day) else f"{day} {stem}"
+    folder = _as_spelled(vault, folder)
     taken = {file.path.casefold() for file in snapshot.scan.files}
     for candidate in (f"{folder}/{stem}.md", f"{folder}/{stem} {name}.md"):
         if candidate.casefold() not in taken and not os.path.lexists(vault / candidate):
             return candidate
     return f"{folder}/{name}.md"
+
+
+def _as_spelled(vault: Path, folder: str) -> str:
+    """Return a folder under the names it already has: a second one that differs by case would be one elsewhere."""
+    spelled: list[str] = []
+    for part in folder.split("/"):
+        above = vault.joinpath(*spelled)
+        known = part
+        if above.is_dir() and not (above / part).is_dir():
+            with os.scandir(above) as entries:
+                folders = [one.name for one in entries if one.is_dir(follow_symlinks=False)]
+            known = min((name for name in folders if name.casefold() == part.casefold()), default=part)
+        spelled.append(known)
+    return "/".join(spelled)
 
 
 def same_title(snapshot: Snapshot, title: str, kind: str, but: str | None = None) -> list[str]:

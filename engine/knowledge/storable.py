@@ -32,9 +32,11 @@ def storable(arguments: Mapping[str, object]) -> Mapping[str, object]:
 
     Raises:
         InvalidArgument: A NUL, half a surrogate pair, an infinite number, values nested too deep, or a request id that
-            is too long.
+            is too long or empty.
     """
     request_id = arguments.get("requestId")
+    if isinstance(request_id, str) and not request_id.strip():
+        raise InvalidArgument("requestId is empty", "", "Any short text that is new serves; left out, one is made.")
     if isinstance(request_id, str) and len(request_id) > MAX_REQUEST_ID:
         raise InvalidArgument(
             f"requestId has {len(request_id)} characters",

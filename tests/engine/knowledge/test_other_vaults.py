@@ -160,3 +160,17 @@ def test_r42_a_claim_without_source_falls_and_stands_with_its_retained_file(empt
     assert ids(empty.grep("ılık")) == ["T"]
     original.write_bytes(data)
     assert sorted(ids(empty.grep("ılık"))) == ["C", "D", "T"]
+
+
+def test_a_new_record_goes_into_the_folder_that_is_there_however_it_is_spelled(empty: Store) -> None:
+    empty.write("Topics/Öl.md", {"id": "T", "kind": "page", "type": "topic", "title": "Öl"}, "x")
+    empty.write("CLAIMS/2026/old.md", {"id": "U", "kind": "page", "type": "topic", "title": "Alt"}, "x")
+    page = {"expectedRevision": 0, "title": "Essig", "type": "topic"}
+    claim = {"kind": "claim", "claim_kind": "fact", "title": "Sauer", "evidence": [{"text": "So.", "attribution": "B"}]}
+    for tool, arguments, folder in (
+        ("knowledge_save_page", page, "Topics/"),
+        ("knowledge_create", {"record": claim}, "CLAIMS/2026/"),
+    ):
+        row = call_tool(empty.service, tool, arguments)["receipt"]["records"][0]
+        assert row["path"].startswith(folder)
+    assert empty.check()["ok"], "no two folders that would be one elsewhere"

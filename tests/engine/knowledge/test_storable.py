@@ -170,3 +170,9 @@ def test_a_full_vault_takes_no_new_record_and_stays_readable(tmp_path: Path, lim
     store.call("knowledge_edit_body", {**arguments, "replace": "changed"})
     assert store.grep("changed")["total"] == 1
     store.service.close()
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\u3000\n"])
+def test_a_request_id_says_something(f: Store, blank: str) -> None:
+    with pytest.raises(InvalidArgument):
+        f.call("knowledge_save_page", {"expectedRevision": 0, "title": "T", "type": "topic", "requestId": blank})
