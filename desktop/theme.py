@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -55,6 +55,12 @@ class Colours:
     bad: str
     heat: tuple[str, str, str, str, str]
     """Days of a calendar, from nothing to much."""
+    series: tuple[str, str, str, str, str]
+    """What a chart tells apart, the largest first."""
+
+    def on_selection(self) -> Colours:
+        """Return the colours of text on the selected row, where the faint ones could not be read."""
+        return replace(self, faint=self.muted, accent=self.on_chip)
 
 
 LIGHT: Final = Colours(
@@ -65,7 +71,7 @@ LIGHT: Final = Colours(
     border="#dedee6",
     text="#1c1c22",
     muted="#5a5a68",
-    faint="#757583",
+    faint="#6c6c7a",
     accent="#4f46d8",
     on_accent="#ffffff",
     selection="#e6e5fb",
@@ -75,13 +81,14 @@ LIGHT: Final = Colours(
     mark_current="#ffb43a",
     chip="#e9e8fa",
     on_chip="#3b33b3",
-    person="#0b7a5c",
-    claude="#b4501e",
+    person="#0a7256",
+    claude="#a5491b",
     tool="#55606e",
-    good="#16794a",
-    warning="#9a5b00",
+    good="#157447",
+    warning="#925600",
     bad="#c02b3c",
     heat=("#ececf2", "#cfcbf6", "#a29bee", "#756be3", "#4f46d8"),
+    series=("#4f46d8", "#c05a1f", "#0a8a68", "#c0458f", "#a17a00"),
 )
 
 DARK: Final = Colours(
@@ -92,7 +99,7 @@ DARK: Final = Colours(
     border="#37373f",
     text="#ececf1",
     muted="#a9a9b6",
-    faint="#8a8a97",
+    faint="#9292a0",
     accent="#8f88ff",
     on_accent="#16151f",
     selection="#34325a",
@@ -109,6 +116,7 @@ DARK: Final = Colours(
     warning="#e5b04d",
     bad="#ff7b86",
     heat=("#2a2a32", "#373460", "#4f4a94", "#6d66c9", "#8f88ff"),
+    series=("#8f88ff", "#ee9a6c", "#4cc9a0", "#dd77b8", "#d6b44c"),
 )
 
 
@@ -216,5 +224,5 @@ def palette_of(colours: Colours) -> QPalette:
     return palette
 
 
-COLOUR_NAMES: Final = tuple(each.name for each in fields(Colours) if each.name not in {"is_dark", "heat"})
+COLOUR_NAMES: Final = tuple(each.name for each in fields(Colours) if each.name not in {"is_dark", "heat", "series"})
 """For the test that holds both tables to the same contrast."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from desktop.knowledge.rows import Row
-    from desktop.theme import Theme
+    from desktop.theme import Colours, Theme
 
 ROW_ROLE: Final = Qt.ItemDataRole.UserRole
 """The `Row` itself."""
@@ -142,11 +142,11 @@ class RecordDelegate(QStyledItemDelegate):
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(colour(colours.selection if is_selected else colours.hover))
                 painter.drawRoundedRect(QRectF(rect).adjusted(6, 1, -6, -1), 8, 8)
-            self._record(painter, row, rect.adjusted(6 + PAD, 10, -6 - PAD, -10))
+            shades = colours.on_selection() if is_selected else colours
+            self._record(painter, row, rect.adjusted(6 + PAD, 10, -6 - PAD, -10), shades)
         painter.restore()
 
-    def _record(self, painter: QPainter, row: RecordRow, box: QRect) -> None:
-        colours = self._theme.colours
+    def _record(self, painter: QPainter, row: RecordRow, box: QRect, colours: Colours) -> None:
         line = QFontMetrics(self._theme.font()).lineSpacing()
         small = QFontMetrics(self._theme.font(0.9)).lineSpacing()
         used = 0

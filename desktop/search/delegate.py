@@ -99,6 +99,8 @@ class RowDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, now: Callable[[], float]) -> None:
         super().__init__()
         self._theme = theme
+        self._colours = theme.colours
+        """Of the row that is being painted."""
         self._now = now
         self._fonts = Fonts(theme)
 
@@ -152,6 +154,7 @@ class RowDelegate(QStyledItemDelegate):
             painter.setBrush(colour(colours.selection if is_selected else colours.hover))
             painter.drawRoundedRect(QRectF(rect).adjusted(SIDE, 1, -SIDE, -1), 8, 8)
         inner = rect.adjusted(SIDE + PAD, EDGE, -SIDE - PAD, -EDGE)
+        self._colours = colours.on_selection() if is_selected else colours
         match row:
             case Heading():
                 self._heading(painter, row, rect)
@@ -165,12 +168,12 @@ class RowDelegate(QStyledItemDelegate):
 
     def _heading(self, painter: QPainter, row: Heading, rect: QRect) -> None:
         painter.setFont(self.fonts.heading)
-        painter.setPen(colour(self._theme.colours.faint))
+        painter.setPen(colour(self._colours.faint))
         box = rect.adjusted(SIDE + PAD, 6, -SIDE - PAD, 0)
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, row.text)
 
     def _session(self, painter: QPainter, row: SessionItem, box: QRect) -> None:
-        colours = self._theme.colours
+        colours = self._colours
         session = row.session
         tint = colours.accent if row.pinned else colours.faint
         box = self._icon(painter, "pin" if row.pinned else "session", tint, box)
@@ -185,7 +188,7 @@ class RowDelegate(QStyledItemDelegate):
         self._line(painter, " · ".join(part for part in parts if part), self._below(box))
 
     def _record(self, painter: QPainter, row: RecordItem, box: QRect) -> None:
-        colours = self._theme.colours
+        colours = self._colours
         box = self._icon(painter, "summary", colours.accent, box)
         used = self._time(painter, row.when, box)
         self._title(painter, row.title, box.adjusted(0, 0, -used - 10, 0))
@@ -210,7 +213,7 @@ class RowDelegate(QStyledItemDelegate):
         if row.more:
             top = below.top() + fonts.small_line * lines + MORE_GAP
             painter.setFont(fonts.tiny)
-            painter.setPen(colour(self._theme.colours.accent))
+            painter.setPen(colour(self._colours.accent))
             text = f"{'▾' if row.expanded else '▸'} {words.search.more_in_session(row.more)}"
             place = QRect(below.left(), top, below.width(), fonts.small_line)
             painter.drawText(place, Qt.AlignmentFlag.AlignLeft, text)
@@ -222,7 +225,7 @@ class RowDelegate(QStyledItemDelegate):
         return box.adjusted(ICON + ICON_GAP, 0, 0, 0)
 
     def _role_look(self, hit: Hit) -> tuple[str, str]:
-        colours = self._theme.colours
+        colours = self._colours
         icon = KIND_ICONS.get(hit.kind) or ROLE_ICONS.get(hit.role, "injected")
         tints = {"user": colours.person, "assistant": colours.claude}
         return icon, tints.get(hit.role, colours.tool) if icon != "tool" else colours.tool
@@ -233,13 +236,13 @@ class RowDelegate(QStyledItemDelegate):
     def _title(self, painter: QPainter, text: str, box: QRect) -> None:
         fonts = self.fonts
         painter.setFont(fonts.title)
-        painter.setPen(colour(self._theme.colours.text))
+        painter.setPen(colour(self._colours.text))
         self._text(painter, shown.one_line(text, 200), box, fonts.in_title)
 
     def _line(self, painter: QPainter, text: str, box: QRect) -> None:
         fonts = self.fonts
         painter.setFont(fonts.small)
-        painter.setPen(colour(self._theme.colours.muted))
+        painter.setPen(colour(self._colours.muted))
         self._text(painter, text, box, fonts.in_small)
 
     def _text(self, painter: QPainter, text: str, box: QRect, metrics: QFontMetrics) -> None:
@@ -252,7 +255,7 @@ class RowDelegate(QStyledItemDelegate):
         text = self._ago(timestamp)
         width = fonts.in_tiny.horizontalAdvance(text)
         painter.setFont(fonts.tiny)
-        painter.setPen(colour(self._theme.colours.faint))
+        painter.setPen(colour(self._colours.faint))
         painter.drawText(QPointF(box.right() + 1 - width, box.top() + fonts.in_title.ascent()), text)
         return width
 
@@ -261,7 +264,7 @@ class RowDelegate(QStyledItemDelegate):
 
     def _project(self, painter: QPainter, hit: Hit, box: QRect, *, is_selected: bool) -> int:
         """Draw the project in a chip at the right of a box and return its width."""
-        colours, fonts = self._theme.colours, self.fonts
+        colours, fonts = self._colours, self.fonts
         text, chip = self._chip(hit, box)
         if not text:
             return 0
@@ -310,7 +313,7 @@ class RowDelegate(QStyledItemDelegate):
         return super().editorEvent(event, model, option, index)
 
     def _snippet(self, painter: QPainter, hit: Hit, box: QRect, lines: int) -> None:
-        colours = self._theme.colours
+        colours = self._colours
         text, marks = shown.plain_marked(hit.snippet[:MAX_SNIPPET], tuple(m for m in hit.marks if m[1] <= MAX_SNIPPET))
         prefix = _prefix(hit)
         if prefix:

@@ -162,7 +162,7 @@ class _ActionDelegate(QStyledItemDelegate):
         inner = rect.adjusted(10, 0, -10, 0)
         painter.setPen(colour(colours.text))
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, index.data())
-        painter.setPen(colour(colours.faint))
+        painter.setPen(colour(colours.muted))
         painter.setFont(self._theme.font(0.88))
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, index.data(_KEYS) or "")
         painter.restore()

@@ -32,8 +32,7 @@ WIDEST: Final = 34
 
 def series_colour(colours: Colours, number: int, *, is_others: bool) -> QColor:
     """Return the colour of a series by its rank."""
-    table = (colours.accent, colours.claude, colours.person, colours.heat[2], colours.mark_current)
-    return colour(colours.faint if is_others else table[number % len(table)])
+    return colour(colours.faint if is_others else colours.series[number % len(colours.series)])
 
 
 class StackedBars(QWidget):

@@ -9,17 +9,25 @@ import pytest
 from PySide6.QtGui import QColor, QPalette
 
 from desktop.theme import COLOUR_NAMES, DARK, LIGHT, Colours, Theme, scaled
+from desktop.usage.bars import SERIES
+from desktop.usage.chart import series_colour
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
 DESKTOP = Path(__file__).parents[3] / "desktop"
+SURFACES = ("window", "raised", "sunken", "hover", "selection")
 READABLE = (
-    ("text", "window"), ("text", "raised"), ("text", "selection"), ("text", "sunken"), ("muted", "window"),
-    ("muted", "selection"), ("muted", "raised"), ("faint", "window"), ("accent", "window"), ("on_accent", "accent"),
-    ("on_mark", "mark"), ("on_mark", "mark_current"), ("on_chip", "chip"), ("person", "window"), ("claude", "window"),
-    ("tool", "window"), ("good", "window"), ("warning", "window"), ("bad", "window"), ("bad", "raised"),
+    *((front, back) for front in ("text", "muted", "faint") for back in SURFACES),
+    *((front, back) for front in ("accent", "good", "warning", "bad", "tool") for back in SURFACES),
+    ("on_accent", "accent"), ("on_mark", "mark"), ("on_mark", "mark_current"), ("on_chip", "chip"), ("bad", "chip"),
+    ("person", "window"), ("claude", "window"), ("window", "text"),
 )  # fmt: skip
+SEEN = (
+    ("accent", "window"), ("accent", "raised"), ("faint", "raised"), ("person", "selection"), ("claude", "selection"),
+    ("tool", "selection"),
+)  # fmt: skip
+"""Drawings: icons, the edge of a control that has the focus, the box to tick."""
 
 
 def luminance(name: str) -> float:
@@ -32,12 +40,31 @@ def luminance(name: str) -> float:
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
+def contrast(colours: Colours, front: str, back: str) -> float:
+    """Return the contrast of text as it is painted there (WCAG 2.2)."""
+    shades = colours.on_selection() if back == "selection" else colours
+    one, other = luminance(getattr(shades, front)), luminance(getattr(colours, back))
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+
+
 @pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize(("front", "back"), READABLE)
 def test_text_is_readable_on_what_is_behind_it(colours: Colours, front: str, back: str) -> None:
-    one, other = luminance(getattr(colours, front)), luminance(getattr(colours, back))
-    contrast = (max(one, other) + 0.05) / (min(one, other) + 0.05)
-    assert contrast >= (4.0 if front == "faint" else 4.5), f"{contrast:.1f}"
+    assert contrast(colours, front, back) >= 4.5
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize(("front", "back"), SEEN)
+def test_drawings_can_be_told_from_what_is_behind_them(colours: Colours, front: str, back: str) -> None:
+    assert contrast(colours, front, back) >= 3.0
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+def test_every_series_of_a_chart_can_be_seen_on_its_ground(colours: Colours) -> None:
+    for number in range(SERIES):
+        shade = luminance(series_colour(colours, number, is_others=False).name())
+        ground = luminance(colours.window)
+        assert (max(shade, ground) + 0.05) / (min(shade, ground) + 0.05) >= 3.0, number
 
 
 def test_both_schemes_have_every_colour() -> None:
