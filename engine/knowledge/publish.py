@@ -16,6 +16,7 @@ from engine.core.files import sync_folder
 from engine.knowledge.dates import utc_text
 from engine.knowledge.errors import HashConflict, PublicationConflict, RequestConflict
 from engine.knowledge.files import TEMPORARY, remove_leftovers, write_atomic
+from engine.knowledge.validation import guard_key
 from engine.store.knowledge_journal import Event, PlannedFile, Publication
 from engine.store.knowledge_state import GuardRow
 
@@ -170,7 +171,7 @@ class Publisher:
             at=now,
             files=tuple(PlannedFile(file.path, file.old, file.new, file.staged) for file in files),
             events=tuple(_event(change, scope, at, caller.actor, request_id) for change in plan.changes),
-            guards=tuple(_guard(change, at, request_id) for change in plan.changes if change.guard),
+            guards=tuple(_guard(change, scope, at, request_id) for change in plan.changes if change.guard),
             receipt=receipt,
             message=plan.message,
             retry_key=retry_key,
@@ -313,11 +314,11 @@ def _event(change: RecordChange, scope: str, at: str, actor: str, request_id: st
     )
 
 
-def _guard(change: RecordChange, at: str, request_id: str) -> GuardRow:
+def _guard(change: RecordChange, scope: str, at: str, request_id: str) -> GuardRow:
     record = change.parsed.record
     assert record is not None  # noqa: S101 - Plan.add accepts nothing else
     return GuardRow(
-        record.id,
+        guard_key(scope, record.id),
         record.revision,
         record.lifecycle,
         record.superseded_by,

@@ -19,7 +19,7 @@ from engine.knowledge.errors import StoreUnavailable
 from engine.knowledge.frontmatter import split_record
 from engine.knowledge.manifest import Manifest, StoreLayout, create_store, open_store, store_exists
 from engine.knowledge.scope_index import ScopeIndex
-from engine.knowledge.validation import Guard
+from engine.knowledge.validation import Guard, guarded
 from engine.knowledge.vault import VaultReader
 from engine.store.errors import StoreDamaged
 from engine.store.knowledge_index import (
@@ -71,7 +71,8 @@ class OpenStore:
         self._scopes: dict[str, ScopeIndex] = {}
         self._snapshots: dict[str, Snapshot] = {}
         self._indexes: dict[str, KeywordIndex] = {}
-        self._guards: dict[str, Guard] = {}
+        self._guards: dict[str, dict[str, Guard]] = {}
+        """By scope and id."""
         self._version: tuple[int, int] | None = None
 
     def snapshot(self, scope: str) -> Snapshot:
@@ -84,9 +85,10 @@ class OpenStore:
         scan = self.reader.scan()
         version = self.state.version()
         if version != self._version:
-            guards = {
-                row.id: Guard(row.id, row.revision, row.lifecycle, row.superseded_by) for row in self.state.guards()
-            }
+            guards: dict[str, dict[str, Guard]] = {}
+            for row in self.state.guards():
+                of_scope, name = guarded(row.id)
+                guards.setdefault(of_scope, {})[name] = Guard(name, row.revision, row.lifecycle, row.superseded_by)
             if guards != self._guards:
                 self._guards, self._snapshots = guards, {}
             self._version = version
@@ -94,7 +96,7 @@ class OpenStore:
         if known is None or known.scan is not scan or known.ground_moved():
             index = self._scopes.setdefault(scope, ScopeIndex(scope, self.reader.evidence))
             before = known.scan.serial if known is not None else None
-            known = self._snapshots[scope] = index.snapshot(scan, self._guards)
+            known = self._snapshots[scope] = index.snapshot(scan, self._guards.get(scope, {}))
             self._note_external_edits(known, None if before != scan.serial - 1 else scan.touched)
         return known
 

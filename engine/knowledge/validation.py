@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.knowledge.records import Issue
+from engine.knowledge.records import DEFAULT_SCOPE, Issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +33,17 @@ class Guard:
         if record.lifecycle != self.lifecycle or record.revision < self.revision:
             return True
         return self.lifecycle == "superseded" and record.superseded_by != self.superseded_by
+
+
+def guard_key(scope: str, name: str) -> str:
+    """Return what a safeguard is kept under: an id counts within its scope, and neither may hold a slash."""
+    return name if scope == DEFAULT_SCOPE else f"{scope}/{name}"
+
+
+def guarded(key: str) -> tuple[str, str]:
+    """Return scope and id of a safeguard's key."""
+    scope, _, name = key.rpartition("/")
+    return scope or DEFAULT_SCOPE, name
 
 
 def duplicate_issues(duplicates: Mapping[str, tuple[RecordFile, ...]]) -> Iterator[Issue]:

@@ -64,6 +64,7 @@ class GuardRow:
     """What a file with this id must say, or it is stale (contract 3, point 27)."""
 
     id: str
+    """Of the record; in another scope than the default with the scope before it, as Knowledge writes it."""
     revision: int
     lifecycle: str
     superseded_by: str | None

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from engine.knowledge.queries import GrepQuery, RecordQuery
 from engine.knowledge.replies import BUDGET_BYTES
-from tests.engine.knowledge.fixture_f import call_tool, ids
+from tests.engine.knowledge.fixture_f import call_tool, empty_store, ids
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from engine.knowledge.yamltext import YamlValue
     from tests.engine.knowledge.fixture_f import Reply, Store
+
+
+SAME: dict[str, YamlValue] = {"id": "Same", "kind": "page", "type": "topic", "title": "Obst"}
 
 
 def size(reply: Reply) -> int:
@@ -174,3 +180,27 @@ def test_a_new_record_goes_into_the_folder_that_is_there_however_it_is_spelled(e
         row = call_tool(empty.service, tool, arguments)["receipt"]["records"][0]
         assert row["path"].startswith(folder)
     assert empty.check()["ok"], "no two folders that would be one elsewhere"
+
+
+def test_r67_a_safeguard_holds_in_its_own_scope(tmp_path: Path) -> None:
+    store = empty_store(tmp_path, scopes=frozenset({"default", "team:b"}))
+    service = store.service
+    for scope in ("default", "team:b"):
+        store.write(f"{scope[:4]}.md", {**SAME, "scope": scope}, "Quitte")
+
+    def found(scope: str) -> list[str]:
+        return ids(service.grep(GrepQuery("quitte"), scope=scope))
+
+    def withdraw(scope: str) -> None:
+        fence = {"id": "Same", "expectedRevision": 1, "reason": "x"}
+        shown: Reply = service.record(RecordQuery("Same"), scope=scope)
+        digest: str = shown["record"]["hash"]
+        service.call("knowledge_withdraw", {**fence, "expectedHash": digest}, scope=scope)
+
+    withdraw("default")
+    assert (found("default"), found("team:b")) == ([], ["Same"])
+    withdraw("team:b")
+    for scope in ("default", "team:b"):
+        store.write(f"{scope[:4]}.md", {**SAME, "scope": scope}, "Quitte")
+        assert found(scope) == [], "an older file is stale in either scope (R81)"
+    service.close()
