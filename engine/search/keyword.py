@@ -83,15 +83,19 @@ def search(
         if found is not None:
             return found
     near = newest_if_many(connection, query.strict, where, RANKED_AT_ONCE)
-    counts = words.counted(connection, query.strict, where.chunks, near)
-    if near is not None and counts.shown < max(ENOUGH, wanted):
-        near = None
-        counts = words.counted(connection, query.strict, where.chunks)
     if group == "exchange":
+        counts = words.counted(connection, query.strict, where.chunks, near)
+        if near is not None and counts.shown < max(ENOUGH, wanted):
+            near = None
+            counts = words.counted(connection, query.strict, where.chunks)
         ranking = best_of_exchanges(words.ranked(connection, query.strict, where.chunks, near), now_ms)
         return Found(ranking, len(ranking), counts.low_signal, counts.in_view, near is not None)
-    limit = FIRST_RANKED if wanted <= FIRST_RANKED else counts.shown
-    best = words.best(connection, query.strict, where.chunks, _weights(now_ms), limit=limit, stretches=near)
+    limit = FIRST_RANKED if wanted <= FIRST_RANKED else None
+    weights = _weights(now_ms)
+    best, counts = words.best(connection, query.strict, where.chunks, weights, limit=limit, stretches=near)
+    if near is not None and counts.shown < max(ENOUGH, wanted):
+        near = None
+        best, counts = words.best(connection, query.strict, where.chunks, weights, limit=limit)
     ranking = Ranking(array("q", [each[0] for each in best]), array("d", [each[1] for each in best]))
     return Found(ranking, counts.shown, counts.low_signal, counts.in_view, near is not None)
 

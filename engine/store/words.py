@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.store.connection import Value, one_row
+from engine.core.models.kinds import Signal
+from engine.store.codes import SIGNALS
+from engine.store.connection import one_row
 from engine.store.filters import ChunkFilter, conditions
 from engine.store.stretches import Stretches, within
 
@@ -73,33 +75,68 @@ class Weights:
     now_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class MatchCounts:
+    """What a search matched: what it shows, and what it does not."""
+
+    shown: int
+    low_signal: int
+    in_view: int
+
+
+_COUNTS = """coalesce(sum(NOT low AND NOT in_view), 0), coalesce(sum(low AND NOT in_view), 0),
+    coalesce(sum(in_view AND NOT low), 0)"""
+
+
+def _hidden(chunk_filter: ChunkFilter) -> tuple[str, str]:
+    """Return the SQL of what keeps a chunk out: its signal; that the caller has it in view. The numbers are ours."""
+    low = "0" if chunk_filter.low_signal else f"c.signal = {SIGNALS[Signal.LOW]}"
+    if chunk_filter.in_view_session is None:
+        return f"({low})", "0"
+    session, after = int(chunk_filter.in_view_session), int(chunk_filter.in_view_after)
+    return f"({low})", f"(c.session_id = {session} AND c.message_id > {after})"
+
+
 def best(
     connection: apsw.Connection,
     expression: str,
     chunk_filter: ChunkFilter,
     weights: Weights,
     *,
-    limit: int,
+    limit: int | None,
     stretches: Stretches | None = None,
-) -> list[tuple[int, float]]:
-    """Return (chunk, score) of the best matches, best first; equals newest first, then by number.
+) -> tuple[list[tuple[int, float]], MatchCounts]:
+    """Return (chunk, score) of the best matches, best first, and how many match; equals newest first, then by number.
 
-    Only the best leave the database: handing out a hundred thousand rows takes longer than finding them.
+    Only the best leave the database: handing out a hundred thousand rows takes longer than finding them. Both come of
+    one pass, because looking up a match's row takes ten times as long as finding the match.
+
+    Args:
+        connection: Any.
+        expression: FTS5 text.
+        chunk_filter: What is shown.
+        weights: Added to scores.
+        limit: At most so many of the best; None for all of them.
+        stretches: Where to look; None for everywhere.
     """
-    where = conditions(chunk_filter)
-    high, medium, low = weights.signals
-    return [
-        (row[0], row[1])
-        for row in connection.execute(
-            f"""SELECT c.id, {_SCORE} * (1 + CASE c.signal WHEN 0 THEN {high} WHEN 1 THEN {medium} ELSE {low} END
-                  + CASE WHEN c.time_ms IS NULL THEN 0.0 ELSE
-                    ?2 * pow(0.5, max(0.0, (?3 - c.time_ms) / {float(weights.half_life_ms)})) END) AS weighed
-                FROM search CROSS JOIN chunks c ON c.id = search.rowid WHERE search MATCH ?1
-                  AND {within(stretches)} AND {where.sql}
-                ORDER BY weighed DESC, coalesce(c.time_ms, 0) DESC, c.id DESC LIMIT {int(limit)}""",
-            (expression, weights.recency, weights.now_ms, *where.values),
-        )
-    ]
+    where = conditions(chunk_filter, with_signal=False)
+    low, in_view = _hidden(chunk_filter)
+    high, medium, least = weights.signals
+    counts, *found = connection.execute(
+        f"""WITH matching AS MATERIALIZED (
+              SELECT c.id AS id, coalesce(c.time_ms, 0) AS time_ms, {low} AS low, {in_view} AS in_view,
+                CASE WHEN NOT {low} AND NOT {in_view} THEN
+                  {_SCORE} * (1 + CASE c.signal WHEN 0 THEN {high} WHEN 1 THEN {medium} ELSE {least} END
+                    + CASE WHEN c.time_ms IS NULL THEN 0.0 ELSE
+                      ?2 * pow(0.5, max(0.0, (?3 - c.time_ms) / {float(weights.half_life_ms)})) END) END AS weighed
+              {_MATCHING}1 AND {within(stretches)} AND {where.sql})
+            SELECT {_COUNTS} FROM matching
+            UNION ALL SELECT * FROM (
+              SELECT id, weighed, NULL FROM matching WHERE NOT low AND NOT in_view
+              ORDER BY weighed DESC, time_ms DESC, id DESC LIMIT {-1 if limit is None else int(limit)})""",
+        (expression, weights.recency, weights.now_ms, *where.values),
+    )
+    return [(row[0], row[1]) for row in found], MatchCounts(*counts)
 
 
 def newest_texts(
@@ -138,33 +175,19 @@ def number_of_match(connection: apsw.Connection, expression: str, place: int) ->
     return None if row is None else int(row[0])
 
 
-@dataclass(frozen=True, slots=True)
-class MatchCounts:
-    """What a search matched: what it shows, and what it does not."""
-
-    shown: int
-    low_signal: int
-    in_view: int
-
-
 def counted(
     connection: apsw.Connection, expression: str, chunk_filter: ChunkFilter, stretches: Stretches | None = None
 ) -> MatchCounts:
     """Count the matches that are shown, and those that only their signal, or the caller's own view, keeps out."""
     where = conditions(chunk_filter, with_signal=False)
-    low = "0" if chunk_filter.low_signal else "c.signal = 2"
-    in_view, values = "0", list[Value]()
-    if chunk_filter.in_view_session is not None:
-        in_view = "(c.session_id = ? AND c.message_id > ?)"
-        values = [chunk_filter.in_view_session, chunk_filter.in_view_after]
+    low, in_view = _hidden(chunk_filter)
     row = one_row(
         connection,
-        f"""SELECT coalesce(sum(NOT {low} AND NOT {in_view}), 0), coalesce(sum({low} AND NOT {in_view}), 0),
-              coalesce(sum({in_view} AND NOT {low}), 0)
-            {_MATCHING} AND {within(stretches)} AND {where.sql}""",
-        (*values, *values, *values, expression, *where.values),
+        f"""SELECT {_COUNTS} FROM (
+              SELECT {low} AS low, {in_view} AS in_view {_MATCHING} AND {within(stretches)} AND {where.sql})""",
+        (expression, *where.values),
     )
-    return MatchCounts(int(row[0]), int(row[1]), int(row[2]))
+    return MatchCounts(*row)
 
 
 def projects_with(
