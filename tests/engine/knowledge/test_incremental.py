@@ -270,6 +270,15 @@ CHANGE = st.tuples(
 )
 
 
+def rename(path: Path, target: Path) -> None:
+    """Rename over whatever is there; a folder and a file would not replace each other."""
+    if target.is_dir():
+        target.rmdir()
+    elif path.is_dir():
+        target.unlink(missing_ok=True)
+    path.rename(target)
+
+
 def alter(vault: Path, what: str, folder: int, which: int) -> None:
     """Do to a vault what editors, sync programs and people do."""
     path = vault / f"folder {folder}" / f"note {which}.md"
@@ -282,7 +291,7 @@ def alter(vault: Path, what: str, folder: int, which: int) -> None:
             os.utime(path, ns=(1, which))
         return
     if what == "rename" and path.exists():
-        path.rename(path.with_name(f"note {(which + 1) % 6}.md"))
+        rename(path, path.with_name(f"note {(which + 1) % 6}.md"))
         return
     if path.is_dir():
         path.rmdir()
