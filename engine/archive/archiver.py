@@ -106,7 +106,8 @@ class Archiver:
         last_full: float | None = None
         while not stopping.is_set():
             now = self._clock.monotonic()
-            full = last_full is None or now - last_full >= FULL_PASS_S
+            # After a refusal (a full disk) it is tried again and again: who has made room sees the notice go.
+            full = last_full is None or now - last_full >= FULL_PASS_S or self.state.problem is not None
             if full or now - self._noticed_at < NOTICED_S:
                 self.store(full=full, stopping=stopping)
             if full:

@@ -243,7 +243,9 @@ class EmbeddingLoop:
             self._refused = exc
             self._on_change()
             return False
-        self._refused = None
+        if self._refused is not None:
+            self._refused = None
+            self._on_change()
         return went_on
 
     def close(self) -> None:

@@ -182,6 +182,7 @@ class Ingestor:
         Args:
             on_progress: Called after each file.
         """
+        self._problem = None
         while self.queue.waiting[0] and self._problem is None:
             # With a disk that refuses every file would wait for the next try.
             while self._problem is None and (task := self.queue.get(0)) is not None:
@@ -246,6 +247,10 @@ class Ingestor:
                 self._recover(exc.cause, self._known.forget(exc.files))
             except StorageFailure as exc:
                 self._recover(exc, [])
+            else:
+                if self.queue.waiting[0] == 0:
+                    # What was refused is written, or is not there any more.
+                    self._problem = None
             if self.queue.waiting[0] == 0:
                 self._preparation.rest()
 

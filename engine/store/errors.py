@@ -95,7 +95,7 @@ def known_errors(what: str) -> Generator[None]:
         raise StorageFailure(
             f"{what} stopped: the disk reported an error",
             f"SQLite says: {exc}.",
-            "Check the disk and its free space, then start Backscroll again.",
+            "Check the disk, its free space and your quota; if it does not go on by itself, start Backscroll again.",
         ) from exc
     except apsw.BusyError as exc:
         raise StoreBusy(

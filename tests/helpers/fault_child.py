@@ -1,26 +1,30 @@
-"""What a process does that is killed in the middle of it, or finds its disk full.
+"""What a process does that is killed in the middle of it, or may not write.
 
-    python -m tests.helpers.fault_child PHASE HOME PROJECTS [BYTES]
+    python -m tests.helpers.fault_child PHASE HOME PROJECTS
 
-It says `ready` when all is imported and the work begins, `done` when it is over. BYTES limits the size of each file it
-writes (RLIMIT_FSIZE), as a full disk would.
+It says `ready` when all is imported and the work begins, `done` when it is over.
 """
 
 from __future__ import annotations
 
-import signal
 import sys
 from pathlib import Path
 
+from engine.archive.archiver import Archiver
 from engine.core.clock import FixedClock
 from engine.core.errors import EngineError
 from engine.core.paths import Paths
 from engine.core.settings import Settings
 from engine.service import Engine
+from engine.store.writer import StoreWriter
 from engine.transcripts.discovery import Root
+from tests.helpers import hash_worker
 from tests.helpers.transcripts import TranscriptBuilder
 
 NOW = 1_780_000_000.0
+LATE = 4_000_000_000.0
+"""A time by which every file written in a test has long been quiet."""
+FORGOTTEN = "00000001-0000-4000-8000-000000000000"
 PRUNE = {"older_than_days": 30, "dry_run": False, "archive": True}
 
 
@@ -30,54 +34,84 @@ def engine_at(home: Path, projects: Path) -> Engine:
     return Engine(Paths.below(home), settings, FixedClock(NOW), roots=(Root(projects, "claude"),))
 
 
+def embedding_engine_at(home: Path, projects: Path) -> Engine:
+    """Return an engine that embeds as well, with hashed words instead of a model."""
+    model = home / "hash"
+    model.mkdir(parents=True, exist_ok=True)
+    (model / "modules.json").write_text("[]", encoding="utf-8")
+    settings = Settings(time_zone="UTC", embedding_model=str(model), embedding_on_battery=True)
+    roots = (Root(projects, "claude"),)
+    return Engine(Paths.below(home), settings, FixedClock(NOW), roots=roots, worker=hash_worker.command())
+
+
+def grow(projects: Path, number: int, *, step: int, more: str = "") -> None:
+    """Let sessions go on, one in so many each time."""
+    for file in sorted(projects.glob("*/*.jsonl"))[number % step :: step]:
+        builder = TranscriptBuilder(file.stem)
+        builder.lines = [{}] * (10_000 + 10 * number)
+        builder.prompt(f"Round {number} goes on about plums. {more}")
+        builder.lines = builder.lines[-1:]
+        with file.open("ab") as transcript:
+            transcript.write(builder.data())
+
+
 def append_rounds(engine: Engine, projects: Path) -> None:
-    """Let every session go on, again and again, and read what it says."""
-    for number in range(12):
-        for file in sorted(projects.glob("*/*.jsonl")):
-            builder = TranscriptBuilder(file.stem)
-            builder.lines = [{}] * (10_000 + 10 * number)
-            builder.prompt(f"Round {number} goes on about plums.")
-            builder.lines = builder.lines[-1:]
-            with file.open("ab") as transcript:
-                transcript.write(builder.data())
+    """Let sessions go on, again and again, and read what they say."""
+    for number in range(9):
+        grow(projects, number, step=3)
         engine.run_once()
+
+
+def store_rounds(home: Path, projects: Path) -> None:
+    """Archive everything, and let it grow and be joined, again and again."""
+    paths = Paths.below(home)
+    writer = StoreWriter(paths.database)
+    writer.start()
+    archiver = Archiver(
+        paths.archive,
+        writer,
+        lambda: (Root(projects, "claude"),),
+        clock=FixedClock(LATE),
+        is_excluded=None,
+        is_pruned=lambda _path, _mtime: False,
+        is_reading=lambda: False,
+    )
+    for number in range(6):
+        archiver.store()
+        grow(projects, number, step=6, more="Many more of them. " * 400)
+    writer.close()
 
 
 def work(phase: str, home: Path, projects: Path) -> None:
     """Do one phase."""
+    if phase == "storing":
+        store_rounds(home, projects)
+        return
     engine = engine_at(home, projects)
     engine.start(watch=False)
     try:
         match phase:
+            case "opening":
+                pass
             case "backfill" | "migration":
                 engine.run_once(until="keyword")
-            case "archive":
+            case "everything":
                 engine.run_once()
             case "append":
                 append_rounds(engine, projects)
             case "prune":
                 engine.api.call("prune", PRUNE)
-            case "fix":
-                engine.api.call("doctor", {"fix": True})
+            case "forget":
+                engine.api.call("forget", {"session_id": FORGOTTEN})
             case _:
                 raise ValueError(phase)
     finally:
         engine.stop()
 
 
-def limit_files(size: int) -> None:
-    """Refuse writes beyond a size, with an error instead of a signal."""
-    import resource
-
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-
 def main() -> int:
     """Run a phase from the command line."""
-    phase, home, projects, *size = sys.argv[1:]
-    if size:
-        limit_files(int(size[0]))
+    phase, home, projects = sys.argv[1:]
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     try:

@@ -1,170 +1,24 @@
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import sys
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-import apsw
 import pytest
 
-from engine.core.clock import FixedClock
 from engine.core.models.kinds import Signal
 from engine.core.vectors import NoVector, QueryVector
-from engine.embed.client import WorkerClient
-from engine.embed.health import Health
-from engine.embed.loop import EmbeddingLoop, EmbedOptions
 from engine.store import generations
-from engine.store.connection import ReaderPool
-from engine.store.errors import StoreFull, known_errors
-from engine.store.writer import StoreWriter
-from tests.helpers.hash_worker import DIMENSION, LIMIT, command
-from tests.helpers.history import add_chunk
+from engine.store.errors import StoreFull
+from tests.engine.embed.conftest import LONG, WAIT_S, FullDisk, assert_all_embedded_once
+from tests.helpers.hash_worker import DIMENSION, command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
     from pathlib import Path
 
-    from engine.store.connection import Connection
-    from engine.store.generations import EmbeddingCounts, Generation
-
-T = TypeVar("T")
-
-WAIT_S = 5.0
-LONG = " ".join(f"word{index}" for index in range(3 * LIMIT))
+    from tests.engine.embed.conftest import Rigs
 
 pytestmark = pytest.mark.integration
-
-
-@dataclass
-class Rig:
-    """A loop over a real database and the worker without a model."""
-
-    writer: StoreWriter
-    readers: ReaderPool
-    client: WorkerClient
-    health: Health
-    clock: FixedClock
-    loop: EmbeddingLoop
-    rested: list[str]
-
-    def add(self, *texts: str, **fields: object) -> list[int]:
-        """Put chunks into the history."""
-        return [
-            self.writer.write(lambda connection, text=text: add_chunk(connection, text, **fields))  # pyright: ignore[reportArgumentType] - passed on
-            for text in texts
-        ]
-
-    def counts(self) -> EmbeddingCounts:
-        """Return how far the answering generation has come."""
-        with self.readers.connection() as connection:
-            return generations.answering_counts(connection)
-
-    def current(self) -> Generation:
-        """Return the answering generation."""
-        with self.readers.connection() as connection:
-            found = generations.answering(connection)
-        assert found is not None
-        return found
-
-    def passages(self) -> list[tuple[int, int, int]]:
-        """Return (chunk, start, stop) of every vector."""
-        with self.readers.connection() as connection:
-            return [
-                (int(row[0]), int(row[1]), int(row[2]))  # pyright: ignore[reportArgumentType] - numbers of ours
-                for row in connection.execute("SELECT chunk_id, start, stop FROM passages ORDER BY id")
-            ]
-
-
-class FullDisk(StoreWriter):
-    """A writer that can be told to refuse as SQLite does on a full disk."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.full = threading.Event()
-        self.refused = threading.Semaphore(0)
-        self.written = threading.Semaphore(0)
-
-    def write(self, task: Callable[[Connection], T], *, transaction: bool = True) -> T:
-        """Write, or refuse and leave no trace."""
-
-        def refusing(connection: Connection) -> T:
-            with known_errors("Embedding"):
-                made = task(connection)
-                if self.full.is_set():
-                    self.refused.release()
-                    raise apsw.FullError("database or disk is full")
-            return made
-
-        made = super().write(refusing, transaction=transaction)
-        self.written.release()
-        return made
-
-
-class Rigs:
-    """Makes loops over one database, as an engine that is started again does."""
-
-    def __init__(self, tmp_path: Path) -> None:
-        self.tmp_path = tmp_path
-        self.models = tmp_path / "models"
-        self.made: list[Rig] = []
-        self.add_model("hash")
-
-    def add_model(self, name: str) -> Path:
-        """Make a folder that passes for a model."""
-        folder = self.models / name
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "modules.json").write_text(f'"{name}"', encoding="utf-8")
-        return folder
-
-    def __call__(
-        self,
-        *,
-        model: str = "hash",
-        worker: list[str] | None = None,
-        clock: FixedClock | None = None,
-        writer: type[StoreWriter] = StoreWriter,
-        **options: object,
-    ) -> Rig:
-        started = writer(self.tmp_path / "index.db")
-        started.start()
-        readers = ReaderPool(self.tmp_path / "index.db")
-        clock = clock or FixedClock(1_000.0)
-        health = Health(clock)
-        client = WorkerClient(worker or command(), on_death=health.died)
-        rested: list[str] = []
-        on_battery = bool(options.pop("battery", False))
-        loop = EmbeddingLoop(
-            started,
-            readers,
-            client,
-            health,
-            options=EmbedOptions(model=str(self.models / model), **options),  # pyright: ignore[reportArgumentType] - passed on
-            clock=clock,
-            on_change=lambda: None,
-            on_rest=lambda: rested.append("rest"),
-            on_battery=lambda: on_battery,
-        )
-        self.made.append(Rig(started, readers, client, health, clock, loop, rested))
-        return self.made[-1]
-
-    def close(self) -> None:
-        """Stop everything."""
-        for rig in self.made:
-            rig.loop.close()
-            rig.readers.close()
-            assert rig.writer.close()
-        self.made = []
-
-
-@pytest.fixture
-def rigs(tmp_path: Path) -> Generator[Rigs]:
-    made = Rigs(tmp_path)
-    yield made
-    made.close()
 
 
 def test_every_chunk_gets_all_of_its_passages(rigs: Rigs) -> None:
@@ -419,100 +273,3 @@ def test_a_worker_that_dies_while_the_model_loads_is_started_again(rigs: Rigs, t
     rig.add("one")
     rig.loop.drain()
     assert rig.counts().embedded == 1
-
-
-@pytest.mark.slow
-@pytest.mark.expect_log("worker died", "died over")
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_a_worker_killed_twenty_times_in_the_middle_of_a_batch_loses_and_doubles_nothing(
-    rigs: Rigs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("engine.embed.loop.BATCH_CHUNKS", 8)
-    rig = rigs(worker=command(delay_ms=20))
-    chunks = rig.add(*(f"{LONG} {index}" for index in range(200)))
-    finished = threading.Event()
-
-    def embed() -> None:
-        while not finished.is_set() and rig.loop.step():
-            pass
-
-    thread = threading.Thread(target=embed, name="test-embed")
-    thread.start()
-    killed, left = 0, len(chunks) + 1
-    while killed < 20 and thread.is_alive():
-        pid = rig.client.pid
-        backlog = rig.loop.status().backlog
-        # Each batch dies once and succeeds the second time; ten minutes lie between, or the third death would end it.
-        if pid is not None and rig.loop.is_busy and backlog < left:
-            rig.clock.advance(601)
-            os.kill(pid, signal.SIGKILL)
-            killed, left = killed + 1, backlog
-    finished.set()
-    thread.join(60)
-    assert not thread.is_alive()
-    rig.loop.drain()
-    assert killed == 20
-    assert_all_embedded_once(rig, chunks)
-
-
-PROGRAM = """
-import sys
-from pathlib import Path
-from engine.core.clock import SystemClock
-from engine.embed import loop
-from engine.embed.client import WorkerClient
-from engine.embed.health import Health
-from engine.store.connection import ReaderPool
-from engine.store.errors import StoreFull, known_errors
-from engine.store.writer import StoreWriter
-from tests.helpers.hash_worker import command
-
-loop.BATCH_CHUNKS = 4
-database, model = Path(sys.argv[1]), sys.argv[2]
-writer, readers, clock = StoreWriter(database), ReaderPool(database), SystemClock()
-writer.start()
-health = Health(clock)
-embedding = loop.EmbeddingLoop(
-    writer, readers, WorkerClient(command(), on_death=health.died), health, options=loop.EmbedOptions(model=model),
-    clock=clock, on_change=lambda: None, on_rest=lambda: None, on_battery=lambda: False,
-)
-while embedding.step():
-    print("batch", flush=True)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_an_engine_killed_twenty_times_while_it_writes_loses_and_doubles_nothing(rigs: Rigs) -> None:
-    chunks = rigs().add(*(f"{LONG} {index}" for index in range(400)))
-    rigs.close()
-    for round_ in range(20):
-        engine = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(rigs.tmp_path / "index.db"), str(rigs.models / "hash")],
-            stdout=subprocess.PIPE,
-        )
-        assert engine.stdout is not None
-        for _ in range(1 + round_ % 3):
-            assert engine.stdout.readline() == b"batch\n"
-        engine.kill()
-        engine.stdout.close()
-        engine.wait(WAIT_S)
-    rig = rigs()
-    before = rig.counts()
-    assert 0 < before.embedded < len(chunks)
-    rig.loop.drain()
-    assert_all_embedded_once(rig, chunks)
-
-
-def assert_all_embedded_once(rig: Rig, chunks: list[int]) -> None:
-    """Every chunk has each of its passages once, and the bits of exactly these."""
-    counted = rig.counts()
-    assert (counted.embedded, counted.failed) == (len(chunks), 0)
-    spans = rig.passages()
-    assert len(spans) == len(set(spans)) == counted.vectors
-    assert {span[0] for span in spans} == set(chunks)
-    # All texts are equally long, so all have equally many passages.
-    assert len({sum(1 for span in spans if span[0] == chunk) for chunk in chunks}) == 1
-    with rig.readers.connection() as connection:
-        bits = {row[0] for row in connection.execute(f"SELECT rowid FROM bits_{rig.current().id}")}  # noqa: S608 - a number of ours
-        assert bits == {row[0] for row in connection.execute("SELECT id FROM passages")}
