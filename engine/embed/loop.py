@@ -341,7 +341,8 @@ class EmbeddingLoop:
             self._health.refused(str(exc))
             return False
         except WorkerDied:
-            return self._health.problem is None and self._settle_target(folder)
+            # A client that is closed fails at once, every time.
+            return not self._closed and self._health.problem is None and self._settle_target(folder)
         finally:
             self._on_change()
         self._last_used = self._clock.monotonic()
