@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from desktop.history import History
     from desktop.pulse import Pulse
+    from engine.cli.foreground import Told
 
 logger = logging.getLogger(__name__)
 
@@ -63,11 +64,12 @@ TRAY_TRIES: Final = 30
 """At login the panel may come half a minute after us."""
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str], end: Told) -> int:
     """Run the app and return its exit code. A second start shows the first one's window.
 
     Args:
         argv: `--background` starts without a window.
+        end: Set by a signal that ends the process.
     """
     parser = argparse.ArgumentParser(prog="backscroll run")
     parser.add_argument("--background", action="store_true")
@@ -85,7 +87,7 @@ def main(argv: Sequence[str]) -> int:
     application.setWindowIcon(app_icon())
     application.setQuitOnLastWindowClosed(False)
     QLocale.setDefault(QLocale.system())
-    app = App(application, paths, background=background)
+    app = App(application, paths, end, background=background)
     try:
         app.start()
         return application.exec()
@@ -99,10 +101,11 @@ class App(QObject):
     Args:
         application: Qt's.
         paths: The installation.
+        end: Set by a signal that ends the process.
         background: Start without a window.
     """
 
-    def __init__(self, application: QApplication, paths: Paths, *, background: bool) -> None:
+    def __init__(self, application: QApplication, paths: Paths, end: Told, *, background: bool) -> None:
         super().__init__()
         self._application = application
         self._background = background
@@ -112,7 +115,7 @@ class App(QObject):
         self._collector = Collector()
         self.tasks = Tasks(self._task_failed, after_each=self._collector.step)
         self._undo_hooks = errors.install_hooks(lambda trouble: self.tasks.later(lambda: self._show_bug(trouble)))
-        self._signals = EndSignals()
+        self._signals = EndSignals(end)
         self._signals.told.connect(self.quit)
         self.bridge = Bridge()
         self.host = EngineHost(paths, self.bridge, self.tasks)

@@ -99,15 +99,16 @@ class Told:
 
 
 @contextmanager
-def until_told(engine: Engine) -> Generator[Told]:
-    """Give what is set by the first signal to end, or when the app has started and wants to take over.
+def until_told() -> Generator[Told]:
+    """Give what is set by the first signal to end. Entered before anything is made that has to be taken down again.
 
     A second signal ends the process as usual. Signals that whoever started us wants ignored (`nohup`, a shell's
     background job) stay ignored. Only the main thread may use this.
     """
     told = Told()
     handlers = {number: signal.getsignal(number) for number in _numbers()}
-    before = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
+    # What was set without Python (None) could not be put back.
+    before = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
 
     def tell(_number: int, _frame: FrameType | None) -> None:
         told.set()
@@ -115,20 +116,30 @@ def until_told(engine: Engine) -> Generator[Told]:
 
     def restore() -> None:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if signal.getsignal(number) is tell:  # what others have set since is theirs
+                signal.signal(number, handler)
+
+    try:
+        for number in before:
+            signal.signal(number, tell)
+        yield told
+    finally:
+        restore()
+
+
+@contextmanager
+def giving_way(engine: Engine, told: Told) -> Generator[None]:
+    """Let an engine without a window be told to end when the app has started and wants to take over."""
 
     def give_way(event: Event) -> None:
         if isinstance(event, HandoverRequested):
             told.set()
 
-    for number in before:
-        signal.signal(number, tell)
     unsubscribe = engine.events.subscribe(give_way)
     try:
-        yield told
+        yield
     finally:
         unsubscribe()
-        restore()
 
 
 def _numbers() -> list[signal.Signals]:

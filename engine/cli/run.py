@@ -17,7 +17,7 @@ from rich.text import Text
 from engine.cli import options, words
 from engine.cli.access import access_of
 from engine.cli.connect import is_connected
-from engine.cli.foreground import running, until_told
+from engine.cli.foreground import giving_way, running, until_told
 from engine.cli.output import Output
 from engine.cli.progress import LINE_EVERY_S
 from engine.cli.serve import new_engine
@@ -47,12 +47,12 @@ def run(
 ) -> None:
     """Open the app, or show it when it runs."""
     output = Output(as_json=as_json)
-    with _installation(access_of(ctx).paths, output, sample=sample) as paths:
+    with until_told() as told, _installation(access_of(ctx).paths, output, sample=sample) as paths:
         if has_app() and has_display(os.environ):
             # By name: the engine never imports the desktop, which stands above it.
             app = importlib.import_module("desktop.app")
-            raise typer.Exit(app.main(["--background"] if background else []))
-        _run_here(paths, output, sample=sample)
+            raise typer.Exit(app.main(["--background"] if background else [], told))
+        _run_here(paths, output, told, sample=sample)
 
 
 @contextmanager
@@ -87,10 +87,12 @@ def _environment(**variables: str) -> Generator[None]:
                 os.environ[name] = value
 
 
-def _run_here(paths: Paths, output: Output, *, sample: bool) -> None:
+def _run_here(paths: Paths, output: Output, told: Told, *, sample: bool) -> None:
     engine = new_engine(paths, output)
     try:
-        with running(engine, watch=True), until_told(engine) as told:
+        with giving_way(engine, told), running(engine, watch=True):
+            if told.is_set():  # it came while the engine started
+                return
             if output.as_json:
                 output.json(engine.api.call("status", {}))
             else:

@@ -10,13 +10,14 @@ import typer
 
 from engine.cli import options, words
 from engine.cli.access import access_of, settings_of
-from engine.cli.foreground import running, until_told
+from engine.cli.foreground import giving_way, running, until_told
 from engine.cli.output import Output
 from engine.cli.progress import ProgressView
 from engine.core.clock import SystemClock
 from engine.core.errors import EngineAlreadyRunning
 
 if TYPE_CHECKING:
+    from engine.cli.foreground import Told
     from engine.core.paths import Paths
     from engine.service import Engine
 
@@ -49,13 +50,17 @@ def serve(
 ) -> None:
     """Run the engine without a display."""
     output = Output(as_json=as_json)
-    engine = new_engine(access_of(ctx).paths, output, no_embed=no_embed)
+    paths = access_of(ctx).paths
     try:
-        with running(engine, watch=not once, verbose=verbose):
-            if once:
+        if once:
+            engine = new_engine(paths, output, no_embed=no_embed)
+            with running(engine, watch=False, verbose=verbose):
                 _index(engine, output, until)
-            else:
-                stay(engine, output, on_demand=on_demand)
+            return
+        with until_told() as told:
+            engine = new_engine(paths, output, no_embed=no_embed)
+            with giving_way(engine, told), running(engine, watch=True, verbose=verbose):
+                stay(engine, output, told, on_demand=on_demand)
     except EngineAlreadyRunning as already:
         output.say(f"{already.title}. {already.message}")
 
@@ -82,13 +87,14 @@ def _index(engine: Engine, output: Output, until: Until) -> None:
     output.say(f"{words.count(sessions, 'session')} and {words.count(messages, 'message')} are searchable.")
 
 
-def stay(engine: Engine, output: Output, *, on_demand: bool) -> None:
-    """Let a started engine run until a signal, or on demand until nobody has needed it for ten minutes."""
-    with until_told(engine) as told:
-        if output.as_json:
-            output.json(engine.api.call("status", {}))
-        else:
-            output.say("Backscroll is running. Ctrl+C ends it.")
-        while not told.wait(TICK_S):
-            if on_demand and engine.idle_s > ON_DEMAND_S:
-                break
+def stay(engine: Engine, output: Output, told: Told, *, on_demand: bool) -> None:
+    """Let a started engine run until it is told to end, or on demand until nobody has needed it for ten minutes."""
+    if told.is_set():  # it came while the engine started
+        return
+    if output.as_json:
+        output.json(engine.api.call("status", {}))
+    else:
+        output.say("Backscroll is running. Ctrl+C ends it.")
+    while not told.wait(TICK_S):
+        if on_demand and engine.idle_s > ON_DEMAND_S:
+            break

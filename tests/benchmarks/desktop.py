@@ -23,6 +23,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from desktop.app import App
+from engine.cli.foreground import Told
 from engine.core.paths import Paths
 from tests.desktop.display import display, missing
 
@@ -161,7 +162,7 @@ def feel() -> int:
     application = QApplication(["backscroll"])
     application.setStyle("Fusion")
     application.setQuitOnLastWindowClosed(False)
-    app = App(application, Paths.resolve(), background=True)
+    app = App(application, Paths.resolve(), Told(), background=True)
     app.start()
     lag(app)
     hotkey(app)

@@ -20,7 +20,7 @@ import pytest
 from engine.cli import run, serve
 from engine.cli.access import InstalledAccess
 from engine.cli.app import main
-from engine.cli.foreground import running, until_told
+from engine.cli.foreground import Told, giving_way, running, until_told
 from engine.cli.output import Output
 from engine.core.clock import SystemClock
 from engine.core.events import EventHub, HandoverRequested
@@ -61,7 +61,7 @@ def test_once_indexes_everything_and_ends(home: Paths, capsys: pytest.CaptureFix
 
 
 def test_once_with_json_ends_with_the_status(home: Paths, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "--once", "--json"], access=InstalledAccess(home)) == 0
+    assert main(["serve", "--once", "--no-embed", "--json"], access=InstalledAccess(home)) == 0
     assert json.loads(capsys.readouterr().out)["messages"] == 134
 
 
@@ -77,11 +77,11 @@ def test_a_write_without_an_engine_starts_one_for_its_duration(home: Paths, caps
 def test_problems_of_the_settings_are_said(home: Paths, capsys: pytest.CaptureFixture[str]) -> None:
     home.ensure()
     home.settings_file.write_text('theme = "blue"\n', encoding="utf-8")
-    main(["serve", "--once"], access=InstalledAccess(home))
+    main(["serve", "--once", "--no-embed"], access=InstalledAccess(home))
     assert "theme must be one of" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("verb", [["sessions"], ["reindex"], ["knowledge", "day"], ["serve", "--once"]])
+@pytest.mark.parametrize("verb", [["sessions"], ["reindex"], ["knowledge", "day"], ["serve", "--once", "--no-embed"]])
 def test_a_settings_file_that_cannot_be_read_is_reported_by_whoever_moved_it_aside(
     home: Paths, capsys: pytest.CaptureFixture[str], verb: list[str]
 ) -> None:
@@ -128,11 +128,11 @@ def test_a_bug_at_the_start_is_in_the_log(home: Paths, monkeypatch: pytest.Monke
 
 
 @posix_only
-def test_the_first_signal_is_told_and_the_handlers_come_back(home: Paths) -> None:
+def test_the_first_signal_is_told_and_the_handlers_come_back() -> None:
     before = signal.getsignal(signal.SIGTERM)
-    with until_told(Engine(home, Settings(), SystemClock(), roots=())) as told:
+    with until_told() as told:
         signal.raise_signal(signal.SIGTERM)
-        assert told.wait(5)
+        assert told.wait(60)
         assert signal.getsignal(signal.SIGTERM) == before
 
 
@@ -167,8 +167,8 @@ def test_a_signal_at_any_step_of_the_wait_ends_it_and_never_hangs() -> None:
                 sent.append(1)
                 signal.raise_signal(signal.SIGTERM)
 
-            with until_told(cast("Engine", IdleEngine())) as told:
-                signal.alarm(5)
+            with until_told() as told:
+                signal.alarm(60)
                 sys.settrace(at_step(step, send, ("foreground.py", "threading.py", "queue.py")))
                 told.wait(0.001)
                 sys.settrace(tracing)
@@ -183,10 +183,93 @@ def test_a_signal_at_any_step_of_the_wait_ends_it_and_never_hangs() -> None:
 
 
 @posix_only
-def test_a_signal_that_is_to_be_ignored_stays_ignored(home: Paths) -> None:
+def test_a_signal_at_any_step_of_taking_and_giving_back_is_heard_once_and_leaves_all_as_before() -> None:
+    heard: list[int] = []
+
+    def at_first(number: int, _frame: FrameType | None) -> None:
+        heard.append(number)
+
+    before = {number: signal.signal(number, at_first) for number in (signal.SIGTERM, signal.SIGINT)}
+    tracing = sys.gettrace()
+    try:
+        told_at: list[bool] = []
+        step = 0
+        while True:
+            heard.clear()
+            sent: list[int] = []
+
+            def send(sent: list[int] = sent) -> None:
+                sent.append(1)
+                signal.raise_signal(signal.SIGTERM)
+
+            sys.settrace(at_step(step, send, ("foreground.py", "contextlib.py")))
+            with until_told() as told:
+                pass
+            sys.settrace(tracing)
+            if not sent:
+                break
+            assert len(heard) + told.is_set() == 1, step
+            assert [signal.getsignal(number) for number in before] == [at_first, at_first], step
+            told_at.append(told.is_set())
+            step += 1
+        assert {True, False} == set(told_at)
+    finally:
+        sys.settrace(tracing)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@posix_only
+def test_the_second_signal_goes_to_who_had_it_before() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _frame: heard.append(number))
+    try:
+        with until_told() as told:
+            signal.raise_signal(signal.SIGTERM)
+            assert (told.is_set(), heard) == (True, [])
+            signal.raise_signal(signal.SIGTERM)
+            assert heard == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@posix_only
+@pytest.mark.parametrize("is_told", [False, True])
+def test_a_handler_that_others_have_set_since_is_theirs(*, is_told: bool) -> None:
+    def theirs(_number: int, _frame: FrameType | None) -> None:
+        pytest.fail("never sent")
+
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with until_told():
+            if is_told:
+                signal.raise_signal(signal.SIGINT)
+            signal.signal(signal.SIGTERM, theirs)
+        assert signal.getsignal(signal.SIGTERM) is theirs
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@posix_only
+def test_a_handler_that_python_did_not_set_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = signal.getsignal
+    before = real(signal.SIGTERM)
+
+    def of_python_only(number: int) -> object:
+        return None if number == signal.SIGTERM else real(number)
+
+    monkeypatch.setattr(signal, "getsignal", of_python_only)
+    with until_told():
+        assert real(signal.SIGTERM) is before
+        assert real(signal.SIGINT) is not signal.default_int_handler
+    assert real(signal.SIGTERM) is before
+
+
+@posix_only
+def test_a_signal_that_is_to_be_ignored_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with until_told(Engine(home, Settings(), SystemClock(), roots=())) as told:
+        with until_told() as told:
             signal.raise_signal(signal.SIGHUP)
             assert not told.is_set()
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
@@ -196,9 +279,36 @@ def test_a_signal_that_is_to_be_ignored_stays_ignored(home: Paths) -> None:
 
 def test_an_engine_without_a_window_ends_when_the_app_wants_to_take_over(home: Paths) -> None:
     engine = Engine(home, Settings(), SystemClock(), roots=())
-    with until_told(engine) as told:
+    told = Told()
+    with giving_way(engine, told):
         engine.events.publish(HandoverRequested())
         assert told.is_set()
+
+
+@posix_only
+@pytest.mark.parametrize("verb", [["serve", "--no-embed"], ["run", "--sample"]])
+def test_a_signal_while_the_engine_starts_ends_it_tidily(
+    home: Paths, verb: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states: list[tuple[str, bool]] = []
+    started = Engine.start
+
+    def start(engine: Engine, *, watch: bool = True) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        started(engine, watch=watch)
+        states.append((engine.state, engine.paths.socket_file.exists()))
+        places.append(engine.paths)
+
+    places: list[Paths] = []
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(Engine, "start", start)
+    assert main(verb, access=InstalledAccess(home)) == 0
+    assert states == [("running", True)]
+    (place,) = places
+    assert not place.socket_file.exists()
+    assert place.data.exists() == (place == home)
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert "Ctrl+C" not in capsys.readouterr().err
 
 
 @dataclass
@@ -216,7 +326,7 @@ class IdleEngine:
 def test_an_engine_on_demand_ends_ten_minutes_after_its_last_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve, "TICK_S", 0)
     engine = IdleEngine([0.0, 599.0, 601.0])
-    serve.stay(cast("Engine", engine), Output(), on_demand=True)
+    serve.stay(cast("Engine", engine), Output(), Told(), on_demand=True)
     assert engine.idle == []
 
 
@@ -227,7 +337,7 @@ def yes(*_anything: object) -> bool:
 def test_without_a_display_the_app_is_not_opened(monkeypatch: pytest.MonkeyPatch, home: Paths) -> None:
     ran: list[Paths] = []
 
-    def run_here(paths: Paths, _output: Output, *, sample: bool) -> None:
+    def run_here(paths: Paths, _output: Output, _told: Told, *, sample: bool) -> None:
         assert not sample
         ran.append(paths)
 
@@ -242,7 +352,8 @@ def test_with_a_display_the_app_is_opened_on_the_chosen_history(monkeypatch: pyt
     started: list[tuple[list[str], Paths, str]] = []
     app = types.ModuleType("desktop.app")
 
-    def start(arguments: list[str]) -> int:
+    def start(arguments: list[str], end: Told) -> int:
+        assert not end.is_set()
         started.append((arguments, Paths.resolve(), os.environ["CLAUDE_CONFIG_DIR"]))
         return 7
 
@@ -297,7 +408,7 @@ def test_serve_answers_other_programs_until_it_is_told_to_end(home: Paths, capsy
         assert (status["engine"]["state"], status["engine"]["pid"]) == ("running", process.pid)
         assert main(["reindex"], access=access) == 0
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     assert "engine.ipc" in home.log_file.read_text(encoding="utf-8")
     assert not home.socket_file.exists()
 
@@ -310,7 +421,7 @@ def test_the_sample_leaves_no_trace(home: Paths) -> None:
         heard(process, "Search from another terminal")
         assert (place / "data").exists()
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     assert not place.exists()
     assert not home.data.exists()
 
@@ -326,4 +437,4 @@ def test_no_history_is_said_and_the_sample_is_offered(
         heard(process, "backscroll run --sample")
         heard(process, "backscroll connect")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
