@@ -104,19 +104,21 @@ class WorkerClient:
             listens = self._has_answered
         if process is None or pipe is None:
             return
-        if listens:
-            try:
-                pipe.send(Stop())
-            except OSError:
-                logger.debug("The worker was gone already")
-        else:
-            # It still imports, for seconds, and holds nothing: nobody who quits should wait for that.
-            process.kill()
+        # Before it is told: one that reads nothing any more would not even let it be said.
+        late = threading.Timer(STOP_S, process.kill)
+        late.daemon = True
+        late.start()
         try:
-            process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
+            if listens:
+                pipe.send(Stop())
+            else:
+                # It still imports, for seconds, and holds nothing: nobody who quits should wait for that.
+                process.kill()
+        except OSError:
+            logger.debug("The worker was gone already")
+        finally:
             process.wait()
+            late.cancel()
         if reader is not None:
             reader.join(STOP_S)
 

@@ -24,6 +24,15 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
+REFUSE_S = 0.05
+"""Between two looks at the queue of a thread that ends while somebody waits for room in it."""
+
+
+def closed() -> StoreClosed:
+    """Return what is said to whoever writes after the end."""
+    return StoreClosed("Backscroll is closing", "", "Ask again in a moment.")
+
+
 @dataclass(frozen=True, slots=True)
 class _Reopening(Generic[T]):
     """A wish to have the database closed for a moment."""
@@ -86,7 +95,7 @@ class StoreWriter:
         future: Future[T] = Future()
         with self._lock:
             if self._closing:
-                raise StoreClosed("Backscroll is closing", "", "Ask again in a moment.")
+                raise closed()
             self._tasks.put((task, future, transaction))
         return future
 
@@ -104,7 +113,7 @@ class StoreWriter:
         future: Future[T] = Future()
         with self._lock:
             if self._closing:
-                raise StoreClosed("Backscroll is closing", "", "Ask again in a moment.")
+                raise closed()
             self._tasks.put(_Reopening(between, future))
         return future.result()
 
@@ -125,6 +134,7 @@ class StoreWriter:
             self._opened.set_result(applied)
         except BaseException as exc:  # noqa: BLE001 - goes to the caller of start()
             self._opened.set_exception(exc)
+            self._refuse_the_rest()
             return
         try:
             while (item := self._tasks.get()) is not None:
@@ -140,6 +150,23 @@ class StoreWriter:
                     future.set_exception(exc)
         finally:
             connection.close(force=True)
+            self._refuse_the_rest()
+
+    def _refuse_the_rest(self) -> None:
+        """Let nobody wait for this thread, which ends: neither for an answer nor for room in the queue."""
+        while True:
+            # Whoever holds the lock may wait for room.
+            is_last = self._lock.acquire(timeout=REFUSE_S)
+            if is_last:
+                self._closing = True
+                self._lock.release()
+            while not self._tasks.empty():
+                item = self._tasks.get_nowait()
+                future = None if item is None else item.future if isinstance(item, _Reopening) else item[1]
+                if future is not None and future.set_running_or_notify_cancel():
+                    future.set_exception(closed())
+            if is_last:
+                return
 
     def _open_or_replace(self) -> tuple[apsw.Connection, tuple[str, ...]]:
         try:
@@ -166,8 +193,10 @@ class StoreWriter:
         try:
             result = item.between()
         except BaseException as exc:  # noqa: BLE001 - this thread's barrier: the error goes to the caller
-            connection, _ = self._open()
-            item.future.set_exception(exc)
+            try:
+                connection, _ = self._open()
+            finally:
+                item.future.set_exception(exc)
             return connection
         try:
             connection, _ = self._open()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
-WAIT_S = 5.0
+WAIT_S = 60.0
 
 pytestmark = pytest.mark.integration
 
@@ -125,6 +125,27 @@ def test_a_worker_that_still_starts_is_not_asked_to_stop_but_ended() -> None:
     client.close()
     with pytest.raises(WorkerDied, match="code -9" if sys.platform != "win32" else "code 1"):
         loading.result(WAIT_S)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGSTOP")
+def test_a_worker_that_reads_nothing_any_more_is_ended_by_force(
+    made: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.embed.client.STOP_S", 0.1)
+    client = made()
+    client.load("hash").result(WAIT_S)
+    assert client.pid is not None
+    os.kill(client.pid, signal.SIGSTOP)
+    # More than a pipe holds: this thread waits in the middle of it, and holds the pipe's lock.
+    asks = threading.Thread(target=client.embed, args=("hash", ["word " * 1_000_000]))
+    asks.start()
+    closes = threading.Thread(target=client.close, daemon=True)
+    closes.start()
+    closes.join(WAIT_S)
+    asks.join(WAIT_S)
+    assert not closes.is_alive()
+    assert not asks.is_alive()
+    assert not client.is_running
 
 
 @pytest.mark.expect_log("worker died")
