@@ -47,7 +47,7 @@ class Machine:
         """Run a program in this home and return what it said."""
         env = {"HOME": str(self.home), "PATH": os.defpath}
         done = subprocess.run(
-            [*map(str, command)], env=env, capture_output=True, encoding="utf-8", timeout=30, check=False
+            [*map(str, command)], env=env, capture_output=True, encoding="utf-8", timeout=60, check=False
         )
         assert done.returncode == code, done.stdout + done.stderr
         assert code or done.stderr == ""
@@ -87,7 +87,7 @@ def test_a_version_that_a_session_still_uses_is_kept_until_the_next_update(machi
     with subprocess.Popen([machine.root / "current" / "backscroll-mcp"], stdin=subprocess.PIPE) as session:
         machine.run(machine.unpack("1.1") / "install.sh")
         assert (machine.root / "1.0").is_dir()
-        session.communicate(timeout=30)
+        session.communicate(timeout=60)
 
     machine.run(machine.unpack("1.2") / "install.sh")
     assert sorted(each.name for each in machine.root.iterdir()) == ["1.2", "current"]
@@ -98,7 +98,7 @@ def test_the_running_app_is_ended_by_an_update(machine: Machine) -> None:
     shutil.copy2(shutil.which("cat") or "/bin/cat", machine.root / "1.0" / "Backscroll")
     with subprocess.Popen([machine.root / "current" / "Backscroll"], stdin=subprocess.PIPE) as app:
         machine.run(machine.unpack("1.1") / "install.sh")
-        assert app.wait(30) == -15
+        assert app.wait(60) == -15
 
 
 def test_installing_twice_is_installing_once(machine: Machine) -> None:

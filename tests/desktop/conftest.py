@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import gc
 import os
+from functools import partialmethod
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 # Before any test makes an application: unit tests need no display, the ones that do start their own.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -21,10 +23,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from PySide6.QtWidgets import QApplication
-    from pytestqt.qtbot import QtBot
 
     from desktop.search.window import SearchWindow
     from desktop.services import Services
+
+PATIENCE_MS = 60_000
+
+
+class PatientBot(QtBot):
+    """Waits a minute for what comes at once on a machine with nothing else to do; five seconds are too few for CI."""
+
+    # The names are pytest-qt's, and it does not say what a `partialmethod` of it is.
+    waitSignal = partialmethod(QtBot.waitSignal, timeout=PATIENCE_MS)  # noqa: N815  # pyright: ignore[reportAssignmentType] - see above
+    waitUntil = partialmethod(QtBot.waitUntil, timeout=PATIENCE_MS)  # noqa: N815  # pyright: ignore[reportAssignmentType] - see above
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """Give pytest-qt's fixture, with patience."""
+    assert qapp is not None
+    return PatientBot(request)
 
 
 @pytest.fixture(autouse=True)

@@ -59,9 +59,9 @@ def display(folder: Path, *, size: str = "1440x900", with_tray: bool = True) -> 
 
 
 def wait_for(env: dict[str, str], command: Iterable[str], text: str) -> str:
-    """Run a command until it succeeds and says something; 20 s at most."""
+    """Run a command until it succeeds and says something; a minute at most."""
     done = None
-    for _ in range(200):
+    for _ in range(600):
         done = subprocess.run([*command], env=env, capture_output=True, text=True, encoding="utf-8", check=False)
         if done.returncode == 0 and text in done.stdout and done.stdout.strip():
             return done.stdout

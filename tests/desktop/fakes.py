@@ -125,7 +125,7 @@ class FakeHistory:
 
     def _note(self, method: str, argument: Any) -> None:
         self.asked.append((method, argument))
-        assert self.gate.wait(5)
+        assert self.gate.wait(60)
         if self.failure is not None:
             raise self.failure
 

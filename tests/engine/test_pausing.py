@@ -53,14 +53,14 @@ def test_what_arrives_during_a_pause_is_read_after_it(engine: Engine) -> None:
     assert engine.ingest_status().files_pending == 9
     assert (engine.ingest_status().state, seen.is_set()) == ("paused", False)
     engine.resume()
-    assert seen.wait(5)
+    assert seen.wait(60)
 
 
 def test_a_timed_pause_ends_by_itself(engine: Engine) -> None:
     seen = added(engine)
     engine.pause(0.001)
     engine.start()
-    assert seen.wait(5)
+    assert seen.wait(60)
     assert engine.ingest_status().paused_until is None
 
 

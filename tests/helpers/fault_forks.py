@@ -71,7 +71,7 @@ def forks() -> Generator[Forks]:
         yield Forks(server)
         assert server.stdin is not None
         server.stdin.close()
-        assert server.wait(10) == 0
+        assert server.wait(60) == 0
 
 
 def _started(phase: str, home: Path, projects: Path, kill_after: float | None) -> int:

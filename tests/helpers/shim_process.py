@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.ipc.protocol import JsonObject
 
 ROOT = Path(__file__).parents[2]
-WAIT_S = 5.0
+WAIT_S = 60.0
 """For anything a test waits for."""
 
 FAILING_ENGINE = [sys.executable, "-c", "raise SystemExit(3)"]

@@ -65,7 +65,7 @@ class Installation:
 
         async def connected() -> Answer:
             async with Client(server, mode=era) as client:
-                return await asyncio.wait_for(scenario(client), 10)
+                return await asyncio.wait_for(scenario(client), 60)
 
         return asyncio.run(connected())
 

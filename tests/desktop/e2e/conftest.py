@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "assets" / "sample"
-WAIT_S = 30
+WAIT_S = 60
 
 OTHER_PROGRAM = """
 import sys
@@ -61,7 +61,7 @@ class Desk:
         """Run a program of this installation to its end."""
         return subprocess.run(
             [sys.executable, "-P", *argv], env=self.env, cwd=self.home, capture_output=True, text=True,
-            encoding="utf-8", timeout=60, check=False,
+            encoding="utf-8", timeout=100, check=False,
         )  # fmt: skip
 
     def app(self, *options: str) -> subprocess.Popen[bytes]:
@@ -77,7 +77,7 @@ class Desk:
             "from engine.core.paths import Paths\n"
             "from engine.ipc.client import EngineClient\n"
             "from engine.core.errors import EngineError\n"
-            "end = time.monotonic() + 40\n"
+            "end = time.monotonic() + 90\n"
             "while time.monotonic() < end:\n"
             "    try:\n"
             "        with EngineClient.connect(Paths.resolve(), version='0') as client:\n"
@@ -96,17 +96,17 @@ class Desk:
 
     def keys(self, *keys: str) -> None:
         """Press keys, wherever the keyboard is."""
-        subprocess.run(["xdotool", "key", "--clearmodifiers", *keys], env=self.env, check=True, timeout=10)
+        subprocess.run(["xdotool", "key", "--clearmodifiers", *keys], env=self.env, check=True, timeout=60)
 
     def type(self, text: str) -> None:
         """Type a text, wherever the keyboard is."""
-        subprocess.run(["xdotool", "type", "--delay", "20", text], env=self.env, check=True, timeout=20)
+        subprocess.run(["xdotool", "type", "--delay", "20", text], env=self.env, check=True, timeout=60)
 
     def is_shown(self, title: str = "^Backscroll$") -> bool:
         """Return whether a window with this title is on the screen."""
         found = subprocess.run(
             ["xdotool", "search", "--onlyvisible", "--name", title], env=self.env, capture_output=True, text=True,
-            encoding="utf-8", timeout=10, check=False,
+            encoding="utf-8", timeout=60, check=False,
         )  # fmt: skip
         return bool(found.stdout.strip())
 
@@ -114,7 +114,7 @@ class Desk:
         """Return the title of the window that has the keyboard."""
         found = subprocess.run(
             ["xdotool", "getwindowfocus", "getwindowname"], env=self.env, capture_output=True, text=True,
-            encoding="utf-8", timeout=10, check=False,
+            encoding="utf-8", timeout=60, check=False,
         )  # fmt: skip
         return found.stdout.strip()
 
@@ -134,14 +134,14 @@ class Desk:
         """Return what is on the clipboard."""
         done = subprocess.run(
             ["xclip", "-o", "-selection", "clipboard"], env=self.env, capture_output=True, text=True, encoding="utf-8",
-            timeout=10, check=False,
+            timeout=60, check=False,
         )  # fmt: skip
         return done.stdout
 
     def picture(self, name: str) -> Path:
         """Save what is on the screen."""
         file = self.home / f"{name}.png"
-        subprocess.run(["import", "-window", "root", str(file)], env=self.env, check=True, timeout=20)
+        subprocess.run(["import", "-window", "root", str(file)], env=self.env, check=True, timeout=60)
         return file
 
     def has_colour(self, colour: str, crop: str) -> bool:
@@ -150,7 +150,7 @@ class Desk:
         done = subprocess.run(
             ["convert", str(file), "-crop", crop, "-fuzz", "4%", "-fill", "white", "+opaque", colour, "-format",
              "%[fx:minima<0.9]", "info:"],
-            env=self.env, capture_output=True, text=True, encoding="utf-8", check=True, timeout=20,
+            env=self.env, capture_output=True, text=True, encoding="utf-8", check=True, timeout=60,
         )  # fmt: skip
         return done.stdout.strip() == "1"
 
@@ -185,7 +185,7 @@ def desk(short_tmp: Path) -> Iterator[Desk]:
         yield made
         for process in made.processes:
             end_family(process.pid)
-            process.wait(5)
+            process.wait(10)
 
 
 def end_family(pid: int) -> None:
@@ -199,7 +199,7 @@ def end_family(pid: int) -> None:
             each.kill()
         except psutil.NoSuchProcess:
             continue
-    psutil.wait_procs(family, timeout=5)
+    psutil.wait_procs(family, timeout=10)
 
 
 __all__ = ["Desk", "desk", "wait_for"]

@@ -121,7 +121,7 @@ def test_the_app_takes_over_from_a_serve(desk: Desk) -> None:
     serve = desk.start("-m", "engine", "serve")
     desk.until_engine_answers()
     app = desk.app("--background")
-    assert serve.wait(30) == 0
+    assert serve.wait(60) == 0
     desk.until_engine_answers()
     assert app.poll() is None
 
@@ -209,8 +209,8 @@ def test_quitting_ends_every_process_and_leaves_no_socket(desk: Desk, way: str) 
         desk.keys("ctrl+q")
     else:
         app.send_signal(signal.SIGTERM)
-    assert app.wait(30) == 0, desk.output()
-    assert psutil.wait_procs(family, timeout=10)[1] == []
+    assert app.wait(60) == 0, desk.output()
+    assert psutil.wait_procs(family, timeout=60)[1] == []
     assert not (desk.home / "b" / "run" / "engine.sock").exists()
     assert "Traceback" not in desk.output()
 
@@ -219,7 +219,7 @@ def test_an_end_as_soon_as_the_icon_is_there_ends_every_process(desk: Desk) -> N
     app = desk.start("-m", "desktop", "--background")
     desk.until(lambda: desk.has_colour(INDIGO, PANEL), "the icon")
     app.send_signal(signal.SIGTERM)
-    assert app.wait(30) == 0, desk.output()
+    assert app.wait(60) == 0, desk.output()
 
 
 def test_the_log_holds_no_warning_of_qt(desk: Desk) -> None:
@@ -228,7 +228,7 @@ def test_the_log_holds_no_warning_of_qt(desk: Desk) -> None:
     run_action(desk, "status")
     desk.until(lambda: desk.is_shown("^Status"), "the status window")
     app.send_signal(signal.SIGTERM)
-    assert app.wait(30) == 0
+    assert app.wait(60) == 0
     log = (desk.home / "b" / "logs" / "backscroll.log").read_text(encoding="utf-8")
     assert "desktop.qt" not in log, log
     assert desk.output().strip() == ""
@@ -246,10 +246,10 @@ def test_without_a_tray_the_app_is_an_ordinary_window(short_tmp: Path, desk: Des
     panel = [each for each in psutil.Process().children() if each.name() == "tint2"]
     for each in panel:
         each.terminate()
-    psutil.wait_procs(panel, timeout=5)
+    psutil.wait_procs(panel, timeout=60)
     app = desk.app()
     desk.until(desk.is_shown, "the window")
     desk.keys("Escape")
     assert desk.is_shown()
     desk.keys("alt+F4")  # openbox's own key
-    assert app.wait(30) == 0, desk.output()
+    assert app.wait(60) == 0, desk.output()

@@ -26,7 +26,7 @@ def test_events_of_any_thread_become_signals_on_the_main_thread(qtbot: QtBot) ->
     events = [ChunksAdded(3), StatusChanged(), EngineStateChanged("running"), WindowRequested("toggle")]
     thread = threading.Thread(target=lambda: [hub.publish(event) for event in events])
     thread.start()
-    thread.join(5)
+    thread.join(60)
     qtbot.waitUntil(lambda: len(heard) == 4)
     assert heard == [3, "status", "running", "toggle"]
     assert places == {threading.main_thread()}

@@ -37,7 +37,7 @@ class FakeEngine:
         self.life: list[str] = []
 
     def start(self) -> None:
-        assert self.gate.wait(5)
+        assert self.gate.wait(60)
         if self.failures:
             raise self.failures.pop(0)
         self.life.append("started")

@@ -135,7 +135,7 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(30) == exits.BROKEN_PIPE
+        assert process.wait(60) == exits.BROKEN_PIPE
 
 
 def test_the_shim_branches_off_before_the_command_line_is_imported() -> None:

@@ -77,5 +77,5 @@ def test_stderr_is_silent_unless_asked(paths: Paths, capsys: pytest.CaptureFixtu
 
 def test_importing_installs_no_handler() -> None:
     code = "import logging, engine.core.log; print(logging.getLogger().handlers)"
-    run = subprocess.run([sys.executable, "-c", code], check=True, timeout=30, capture_output=True, encoding="utf-8")
+    run = subprocess.run([sys.executable, "-c", code], check=True, timeout=60, capture_output=True, encoding="utf-8")
     assert run.stdout.strip() == "[]"

@@ -53,7 +53,7 @@ def test_a_pause_without_an_end_lasts_until_it_is_ended(work: Work) -> None:
 def test_a_timed_pause_is_over_by_itself(work: Work) -> None:
     pause = pause_of(work)
     pause.begin(0.001)
-    assert work.goes_on.wait(5)
+    assert work.goes_on.wait(60)
     assert (pause.is_on, pause.until, work.applied) == (False, None, [True, False])
 
 
@@ -69,7 +69,7 @@ def test_a_new_pause_takes_the_place_of_the_one_before(work: Work) -> None:
     pause.begin(LONG_S)
     (before,) = [thread for thread in threading.enumerate() if thread.name == "test-pause"]
     pause.begin()
-    before.join(5)
+    before.join(60)
     assert not before.is_alive()
     assert (pause.is_on, pause.until, work.applied) == (True, None, [True, True])
 
@@ -79,7 +79,7 @@ def test_an_ended_pause_leaves_nobody_waiting(work: Work) -> None:
     pause.begin(LONG_S)
     (timer,) = [thread for thread in threading.enumerate() if thread.name == "test-pause"]
     pause.end()
-    timer.join(5)
+    timer.join(60)
     assert (timer.is_alive(), work.applied) == (False, [True, False])
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WAIT_S = 5.0
+WAIT_S = 60.0
 LONG = " ".join(f"word{index}" for index in range(3 * LIMIT))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LONG = " ".join(f"word{index}" for index in range(3 * LIMIT))
 
 
-WAIT_S = 5.0
+WAIT_S = 60.0
 
 
 class Watched(HashModel):

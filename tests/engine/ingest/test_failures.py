@@ -156,7 +156,7 @@ def test_a_closing_engine_stops_reading_without_a_word(root: Path, read: Index) 
     reading.start()
     stopping.set()
     read.ingestor.close()
-    reading.join(5)
+    reading.join(60)
     assert not reading.is_alive()
 
 
@@ -171,10 +171,10 @@ def test_a_paused_engine_reads_nothing_until_it_goes_on(root: Path, read: Index)
     assert read.texts() == []
     assert read.ingestor.progress.files_pending == 2
     read.ingestor.resume()
-    assert read.has_committed.wait(5)
+    assert read.has_committed.wait(60)
     stopping.set()
     read.ingestor.close()
-    reading.join(5)
+    reading.join(60)
     assert sorted(read.texts()) == sorted(prompts)
 
 

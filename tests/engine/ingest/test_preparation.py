@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
     from engine.ingest.prepare import Answer
 
-WAIT_S = 5.0
+WAIT_S = 60.0
 ENGINE = """
 from engine.ingest.second_process import SecondProcess
 process = SecondProcess()
-assert process.wait(5)
+assert process.wait(60)
 print(process.pid, flush=True)
 input()
 """

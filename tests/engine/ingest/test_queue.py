@@ -49,6 +49,6 @@ def test_who_waits_is_woken_by_a_file_and_by_the_end() -> None:
     waiting.start()
     queue.put(FileTask(1, 1, "a"))
     queue.close()
-    waiting.join(5)
+    waiting.join(60)
     assert not waiting.is_alive()
     assert found[-1] is None

@@ -79,6 +79,6 @@ def test_a_checkout_that_was_never_installed_can_still_be_started(tmp_path: Path
     code = "import engine; print(engine.__version__)"
     env = {**os.environ, **dict(found.env)}
     shown = subprocess.run(
-        [found.command, "-c", code], env=env, cwd=tmp_path, check=True, capture_output=True, timeout=30
+        [found.command, "-c", code], env=env, cwd=tmp_path, check=True, capture_output=True, timeout=60
     )
     assert shown.stdout.strip()

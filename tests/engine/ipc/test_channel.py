@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.core.paths import Paths
     from engine.ipc.channel import Channel
 
-WAIT_S = 5.0
+WAIT_S = 60.0
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets; the pipe's own tests run everywhere")
 

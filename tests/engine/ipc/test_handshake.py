@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from engine.ipc.channel import Channel
 
-WAIT_S = 5.0
+WAIT_S = 60.0
 KEY = b"k" * 32
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-WAIT_S = 5.0
+WAIT_S = 60.0
 
 
 def python(code: str) -> list[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.ipc.channel import Channel
     from engine.ipc.listener import Door
 
-WAIT_S = 5.0
+WAIT_S = 60.0
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes of files and Unix sockets")
 

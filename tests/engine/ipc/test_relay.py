@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine.core.paths import Paths
     from engine.ipc.protocol import JsonObject
 
-WAIT_S = 5.0
+WAIT_S = 60.0
 TRY_AGAIN = -32000
 INITIALIZE: JsonObject = {
     "protocolVersion": "2025-06-18",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from engine.ipc.protocol import JsonObject, JsonValue
     from engine.ipc.session import Client, Session
 
-WAIT_S = 5.0
+WAIT_S = 60.0
 
 
 def hello(**changes: object) -> Hello:

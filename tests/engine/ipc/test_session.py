@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from engine.ipc.channel import Channel
 
-WAIT_S = 5.0
+WAIT_S = 60.0
 CLIENT = Client(number=3, kind="mcp", version="1", pid=1, ppid=1, cwd="/", toolset="all")
 
 

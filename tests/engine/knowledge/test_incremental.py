@@ -245,7 +245,7 @@ def test_threads_take_turns(f: Store) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
     assert answers == [["C-p2"]] * 20
 
 

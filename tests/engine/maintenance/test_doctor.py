@@ -367,7 +367,7 @@ def test_a_running_engine_replaces_its_damaged_database_and_reads_on(history: Hi
         engine.stop()
 
 
-def wait_for(condition: Any, seconds: float = 10.0) -> None:
+def wait_for(condition: Any, seconds: float = 60.0) -> None:
     pause = threading.Event()
     for _ in range(int(seconds * 20)):
         if condition():

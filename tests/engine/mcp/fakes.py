@@ -136,7 +136,7 @@ class FakeApi:
 
     def _prune(self, cancelled: threading.Event | None) -> dict[str, Any]:
         self.started.set()
-        if cancelled is None or not cancelled.wait(5):
+        if cancelled is None or not cancelled.wait(60):
             return {"dry_run": True, "chunks": 0}
         self.cancelled.set()
         raise Cancelled("The question was taken back")

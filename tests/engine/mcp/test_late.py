@@ -92,7 +92,7 @@ def test_sessions_that_come_together_load_it_once(late: LateSessions, made: list
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
 
     assert len(made) == 1
     assert made[0].calls.count("serve recall") == 8

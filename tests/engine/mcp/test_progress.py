@@ -47,7 +47,7 @@ def test_reports_of_another_thread_are_sent_while_it_works() -> None:
 
         def work() -> bool:
             report(1, 2, "Checking")
-            return arrived.wait(5)
+            return arrived.wait(60)
 
         assert await asyncio.to_thread(work)
         running.cancel()

@@ -93,7 +93,7 @@ def test_stopping_ends_a_child_that_hangs(paths: Paths) -> None:
 @pytest.mark.expect_log("could not be written")
 def test_a_child_that_cannot_be_started_is_told(paths: Paths, tmp_path: Path) -> None:
     recording, ran = start(paths, str(tmp_path / "nothing"))
-    recording._thread.join(30)  # pyright: ignore[reportPrivateUsage] - stopping it could come before it tried
+    recording._thread.join(60)  # pyright: ignore[reportPrivateUsage] - stopping it could come before it tried
 
     assert len(ran) == 1
     assert recording.stop()
@@ -102,7 +102,7 @@ def test_a_child_that_cannot_be_started_is_told(paths: Paths, tmp_path: Path) ->
 @pytest.mark.expect_log("ended with code 3")
 def test_a_child_that_fails_is_told(paths: Paths) -> None:
     recording, _ = start(paths, sys.executable, "-c", "raise SystemExit(3)")
-    recording._thread.join(30)  # pyright: ignore[reportPrivateUsage] - stopping it would end the child
+    recording._thread.join(60)  # pyright: ignore[reportPrivateUsage] - stopping it would end the child
 
     assert not recording.are_current()
 

@@ -53,7 +53,7 @@ class Session:
     def run(self, scenario: Callable[[Client], Awaitable[Answer]]) -> Answer:
         async def connected() -> Answer:
             async with Client(self.handlers.server, mode=self._era) as client:
-                return await asyncio.wait_for(scenario(client), 5)
+                return await asyncio.wait_for(scenario(client), 60)
 
         return asyncio.run(connected())
 
@@ -234,7 +234,7 @@ def test_a_call_that_runs_while_the_session_closes_is_answered_with_call_again(
         return await call
 
     assert refused(session.run(scenario)).startswith("engine_stopping: Backscroll is restarting.")
-    assert api.cancelled.wait(5)
+    assert api.cancelled.wait(60)
 
 
 def test_several_calls_run_at_once(queries: ThreadPoolExecutor, era: str) -> None:

@@ -41,7 +41,7 @@ class Pipe:
         self.closed = threading.Event()
 
     def receive(self) -> bytes | None:
-        return self.to_engine.get(timeout=10)
+        return self.to_engine.get(timeout=60)
 
     def send(self, frame: bytes) -> None:
         self.to_client.put(frame)
@@ -64,7 +64,7 @@ class Pipe:
         return self.reply()
 
     def reply(self) -> dict[str, Any]:
-        frame = self.to_client.get(timeout=5)
+        frame = self.to_client.get(timeout=60)
         assert frame is not None
         return json.loads(frame)
 
@@ -90,7 +90,7 @@ class Engine:
 
     def join(self) -> None:
         for thread in self._threads:
-            thread.join(5)
+            thread.join(60)
             assert not thread.is_alive()
 
 
@@ -134,7 +134,7 @@ async def transport(pipe: Pipe) -> AsyncGenerator[Any]:
 def with_client(pipe: Pipe, mode: str, scenario: Callable[[Client], Awaitable[CallToolResult]]) -> CallToolResult:
     async def connected() -> CallToolResult:
         async with Client(transport(pipe), mode=mode) as client:
-            return await asyncio.wait_for(scenario(client), 5)
+            return await asyncio.wait_for(scenario(client), 60)
 
     return asyncio.run(connected())
 
@@ -225,10 +225,10 @@ def test_a_cancelled_call_is_taken_back_and_never_answered(engine: Engine) -> No
     pipe = engine.connect()
     pipe.shake_hands()
     pipe.ask(1, "tools/call", PRUNE)
-    assert engine.api.started.wait(5)
+    assert engine.api.started.wait(60)
 
     pipe.tell("notifications/cancelled", {"requestId": 1})
-    assert engine.api.cancelled.wait(5)
+    assert engine.api.cancelled.wait(60)
     pipe.ask(2, "ping")
 
     assert pipe.reply()["id"] == 2
@@ -243,7 +243,7 @@ def test_calls_on_their_way_are_answered_when_the_connection_takes_no_more(engin
     pipe.leave()
 
     assert sorted(pipe.reply()["id"] for _ in range(5)) == [1, 2, 3, 4, 5]
-    assert pipe.closed.wait(5)
+    assert pipe.closed.wait(60)
 
 
 def test_a_call_that_outlasts_its_connection_is_answered_with_call_again(
@@ -253,14 +253,14 @@ def test_a_call_that_outlasts_its_connection_is_answered_with_call_again(
     pipe = engine.connect()
     pipe.shake_hands()
     pipe.ask(1, "tools/call", PRUNE)
-    assert engine.api.started.wait(5)
+    assert engine.api.started.wait(60)
 
     pipe.leave()
 
     result = pipe.reply()["result"]
     assert result["isError"] is True
     assert result["content"][0]["text"].startswith("engine_stopping: Backscroll is restarting.")
-    assert engine.api.cancelled.wait(5)
+    assert engine.api.cancelled.wait(60)
 
 
 def test_stopping_cuts_off_sessions_that_are_still_connected(engine: Engine) -> None:
@@ -269,7 +269,7 @@ def test_stopping_cuts_off_sessions_that_are_still_connected(engine: Engine) -> 
 
     assert engine.sessions.stop()
 
-    assert pipe.closed.wait(5)
+    assert pipe.closed.wait(60)
 
 
 def test_a_session_before_the_start_ends_at_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -302,7 +302,7 @@ def test_a_connection_that_breaks_while_sending_ends_its_session_only(engine: En
     )
     serving.start()
     broken.ask(0, "ping")
-    serving.join(5)
+    serving.join(60)
 
     assert not serving.is_alive()
     assert sound.shake_hands()["id"] == 0

@@ -52,10 +52,8 @@ def test_a_number_and_a_list_are_saved_after_a_rest(window: SettingsWindow, worl
     assert isinstance(lines, QPlainTextEdit)
     lines.setPlainText("~/scratch/*\n\n  ~/x ")
     file = world.services.paths.settings_file
-    qtbot.waitUntil(lambda: load_settings(file).settings.embedding_threads == 3, timeout=20_000)
-    qtbot.waitUntil(
-        lambda: load_settings(file).settings.transcripts_exclude_projects == ("~/scratch/*", "~/x"), timeout=20_000
-    )
+    qtbot.waitUntil(lambda: load_settings(file).settings.embedding_threads == 3)
+    qtbot.waitUntil(lambda: load_settings(file).settings.transcripts_exclude_projects == ("~/scratch/*", "~/x"))
 
 
 def test_a_wrong_value_is_said_beside_its_row(window: SettingsWindow, qtbot: QtBot) -> None:
