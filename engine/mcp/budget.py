@@ -22,6 +22,7 @@ from engine.mcp.measure import (
     longest_prefix,
     printable,
 )
+from engine.mcp.sources import SourcesOfRows, prefix
 
 DEFAULT_TOKENS: Final = 6_000
 """Budget of a reply when the call names none (interface.md)."""
@@ -98,6 +99,7 @@ class _Fitting:
         self._arguments = arguments
         self._units = units
         self._notes: list[str] = []
+        self._sources = SourcesOfRows.taken_from(method, reply)
         self._key = self._rows_key()
 
     def result(self) -> Reply:
@@ -112,6 +114,8 @@ class _Fitting:
             self._fit_page(self._key)
         if readings:
             self._put_readings(readings)
+        if self._sources is not None:
+            self._put_sources(self._sources)
         self._finish_note()
         return _squeezed(self._reply, self._units)
 
@@ -154,9 +158,10 @@ class _Fitting:
     def _fit_page(self, key: str) -> None:
         rows = cast("list[Any]", self._reply[key])
         room = self._room()
-        kept = _prefix(rows, room)
+        kept = prefix(rows, room) if self._sources is None else self._sources.prefix(rows, room)
         page = rows[:kept]
         if rows and not kept:
+            room //= 1 if self._sources is None else 2
             page = [cut_to_fit(rows[0], room - SEPARATOR, self._how_to_read(rows[0]))]
             self._reply["truncated"] = True
             self._notes.append("A long text in it is cut.")
@@ -238,6 +243,15 @@ class _Fitting:
                 else "The hits leave no room to read along: ask for fewer with limit, or for more with max_tokens."
             )
 
+    def _put_sources(self, sources: SourcesOfRows) -> None:
+        """Put back the summaries of what the rows that stayed are drawn from, as many as fit."""
+        wanted = sources.of(self._reply.get("rows") or [self._reply.get("record")])
+        kept = prefix(wanted, self._units - cost({**self._reply, "sources": []}) - _RESERVE)
+        self._reply["sources"] = wanted[:kept]
+        if kept < len(wanted):
+            self._reply["sourcesTruncated"] = True
+            self._notes.append(f"{len(wanted) - kept} more sources did not fit; knowledge_record reads each.")
+
     def _how_to_read(self, row: Any) -> str:
         members = cast("Row", row) if isinstance(row, Mapping) else {}
         uuid, session = members.get("message_uuid"), members.get("session_id")
@@ -252,16 +266,6 @@ class _Fitting:
         sentences = [said, *self._notes] if isinstance(said, str) else self._notes
         if sentences:
             self._reply["note"] = " ".join(sentences)
-
-
-def _prefix(rows: list[Any], room: int) -> int:
-    """Return how many rows from the first on fit in the room."""
-    used = 0
-    for number, row in enumerate(rows):
-        used += cost(row) + SEPARATOR
-        if used > room:
-            return number
-    return len(rows)
 
 
 def _squeezed(reply: Reply, units: int) -> Reply:

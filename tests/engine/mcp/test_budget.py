@@ -278,6 +278,41 @@ def test_knowledge_rows_page_with_their_own_name() -> None:
     assert "next_offset" not in reply
 
 
+def dated_rows(count: int, sources: int) -> dict[str, Any]:
+    """Return a timeline whose rows each name a source of their own and the first of all."""
+    rows = [{"id": f"r{n}", "summary": "word " * 50, "sources": ["s0", f"s{n % sources}"]} for n in range(count)]
+    beside = [{"id": f"s{n}", "summary": "source " * 60} for n in range(sources)]
+    return {"rows": rows, "total": count, "snapshot": "s", "sources": beside}
+
+
+def test_r114_sources_leave_with_their_rows_and_count_in_the_budget() -> None:
+    reply = fit("knowledge_timeline", dated_rows(40, 20), {"includeSources": True})
+
+    assert_within(reply, None)
+    assert 10 < len(reply["rows"]) < 40
+    assert reply["nextOffset"] == len(reply["rows"])
+    named = dict.fromkeys(name for row in reply["rows"] for name in row["sources"])
+    assert [source["id"] for source in reply["sources"]] == list(named)
+    assert "sourcesTruncated" not in reply
+
+
+@pytest.mark.parametrize("of", ["rows", "record"])
+def test_r115_one_record_with_more_sources_than_fit_keeps_the_first(of: str) -> None:
+    wire = dated_rows(1, 300)
+    row: dict[str, Any] = {**wire["rows"][0], "sources": [source["id"] for source in wire["sources"]]}
+    held: dict[str, Any] = {"rows": [row], "total": 1} if of == "rows" else {"record": row, "found": True}
+    wire = {**held, "sources": wire["sources"]}
+
+    reply = fit("knowledge_timeline" if of == "rows" else "knowledge_chronicle_last_seen", wire, {})
+
+    assert_within(reply, None)
+    assert (reply["rows"][0] if of == "rows" else reply["record"])["id"] == "r0"
+    assert "nextOffset" not in reply
+    assert 5 < len(reply["sources"]) < 300
+    assert reply["sources"] == wire["sources"][: len(reply["sources"])]
+    assert reply["sourcesTruncated"] is True
+
+
 def test_a_records_body_ends_where_its_offset_goes_on() -> None:
     body = "".join(f"Line {number}: we chose rotation.\n" for number in range(2_000))
     read, offset = "", 0
