@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from engine import __version__
 from engine.core.paths import Paths
 from engine.ipc.address import engine_commands, engine_environment, has_display
+from engine.ipc.catalogue import shipped_file
 from engine.ipc.launch import Launcher
 from engine.ipc.protocol import PROTOCOL, TOOLSETS, Hello
 from engine.ipc.relay import Relay
@@ -47,7 +48,7 @@ def main(argv: Sequence[str] | None = None, *, commands: Sequence[Sequence[str]]
         return engine_commands(display=has_display(os.environ)) if commands is None else commands
 
     launcher = Launcher(paths.run, engine, engine_environment(os.environ, home=paths.home))
-    return Relay(paths, hello_of(toolset, os.environ), launcher, output).run(0)
+    return Relay(paths, hello_of(toolset, os.environ), launcher, output, shipped=shipped_file(toolset)).run(0)
 
 
 def toolset_of(arguments: Sequence[str]) -> Toolset | None:

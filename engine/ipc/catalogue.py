@@ -1,21 +1,21 @@
 """What the shim answers about tools and prompts while no engine runs. Imported by the shim.
 
 The engine writes one file for each toolset, `Paths.catalogue_file(toolset)`; clients give a server about five seconds
-to say what it offers, and never come back to one that did not.
+to say what it offers, and never come back to one that did not. Until an engine has run here for the first time, the
+files that ship with the program stand in (`shipped_file`).
 """
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
 
 from engine.ipc.jsonrpc import UNSUPPORTED_PROTOCOL_VERSION, decode, error_reply, result_reply
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from engine.ipc.jsonrpc import Envelope
-    from engine.ipc.protocol import JsonObject, JsonValue
+    from engine.ipc.protocol import JsonObject, JsonValue, Toolset
 
 ENVELOPE_KEY = "io.modelcontextprotocol/protocolVersion"
 """In `params._meta` of every request of the newer era, and of no other (mcp 2.3, `server/runner.py`)."""
@@ -47,6 +47,11 @@ class Answer(TypedDict):
     reply: bytes
     version: str
     """Of the engine that wrote the file."""
+
+
+def shipped_file(toolset: Toolset) -> Path:
+    """Return the file of a toolset that ships with the program (`python -m engine.mcp.shim_catalogue` writes them)."""
+    return Path(__file__).with_name(f"catalogue-{toolset}.json")
 
 
 def is_modern(request: JsonObject) -> bool:

@@ -36,6 +36,7 @@ from engine.ipc.protocol import MAX_FRAME_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from engine.core.paths import Paths
     from engine.ipc.channel import Channel
@@ -85,17 +86,26 @@ class Relay:
         launcher: Starts an engine when there is none.
         output: Descriptor of the client's end.
         call_wait_s: How long a call waits for an engine.
+        shipped: The catalogue file to answer from until an engine has written one.
     """
 
     def __init__(
-        self, paths: Paths, hello: Hello, launcher: Starter, output: int, *, call_wait_s: float = CALL_WAIT_S
+        self,
+        paths: Paths,
+        hello: Hello,
+        launcher: Starter,
+        output: int,
+        *,
+        call_wait_s: float = CALL_WAIT_S,
+        shipped: Path | None = None,
     ) -> None:
         self._call_wait_s = call_wait_s
         self._advice = f"Run `backscroll doctor`, or open the Backscroll app, then call again. Log: {paths.log_file}"
         self._paths = paths
         self._hello = hello
         self._launcher = launcher
-        self._catalogue = paths.catalogue_file(hello.get("toolset", "all"))
+        written = paths.catalogue_file(hello.get("toolset", "all"))
+        self._catalogues = (written,) if shipped is None else (written, shipped)
         self._output = LineWriter(output)
         self._ended = threading.Event()
         self._crashed = False
@@ -220,7 +230,8 @@ class Relay:
             # Sent by clients on a timer: it must not bring back an engine that the person has quit.
             self._write(result_reply(request.id, {}))
             return True
-        found = catalogue.answer(self._catalogue, request.envelope, request.line)
+        answers = (catalogue.answer(file, request.envelope, request.line) for file in self._catalogues)
+        found = next(filter(None, answers), None)
         with self._changed:
             self._wanted_until = time.monotonic() + self._call_wait_s
             self._changed.notify_all()

@@ -2,7 +2,8 @@
 
 The server is asked over a session like any other, once in each era of the protocol, and its results are kept; so the
 file cannot say anything else than the engine would. As a program (`recorder.py` starts it) it writes the files it is
-given, in the order of `TOOLSETS`.
+given, in the order of `TOOLSETS`; without any those that ship with the program, which is due after a change of what a
+tool takes or of its words.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from engine import __version__
 from engine.core.files import write_atomically
 from engine.core.models.asking import Caller
-from engine.ipc.catalogue import Catalogue
+from engine.ipc.catalogue import Catalogue, shipped_file
 from engine.ipc.protocol import TOOLSETS
 from engine.mcp.recorder import made_from, whole_catalogue
 from engine.mcp.session import McpSessions
@@ -38,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
     """Write the file of every toolset and return an exit code; one that says the same already is left alone.
 
     Args:
-        argv: The files, in the order of `TOOLSETS`.
+        argv: The files, in the order of `TOOLSETS`; none for those that ship with the program.
 
     Raises:
         OSError: A file cannot be written.
@@ -47,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
         sessions = McpSessions(_NoHistory(), whole_catalogue(), version=__version__, queries=queries)
         sessions.start()
         try:
-            for toolset, name in zip(TOOLSETS, argv, strict=True):
+            for toolset, name in zip(TOOLSETS, argv or map(shipped_file, TOOLSETS), strict=True):
                 file = Path(name)
                 content = json.dumps(record(sessions, toolset), ensure_ascii=False).encode("utf-8")
                 if not file.is_file() or file.read_bytes() != content:

@@ -152,10 +152,24 @@ def test_it_starts_an_engine_and_answers_meanwhile(paths: Paths) -> None:
         engine.wait(WAIT_S)
 
 
-def test_without_a_catalogue_even_the_first_request_waits_for_the_engine(paths: Paths) -> None:
+def test_before_an_engine_ever_ran_here_lists_are_answered_from_what_ships(paths: Paths) -> None:
+    with ShimProcess(paths, "--toolset=recall", engine=FAILING_ENGINE) as shim:
+        assert open_session(shim)["instructions"]
+        assert "hybrid_search" in json.dumps(result(shim.ask(1, "tools/list"))["tools"])
+        assert result(shim.ask(2, "server/discover", ENVELOPE))["supportedVersions"] == ["2026-07-28"]
+        shim.close_input()
+        assert shim.wait() == 0
+
+
+def test_the_first_engine_of_an_installation_takes_over_from_what_ships(paths: Paths) -> None:
     with ShimProcess(paths, engine=FAKE_ENGINE) as shim:
-        assert open_session(shim)["serverInfo"] == {"name": "fake", "version": "started"}
-        engine = psutil.Process(cast("int", result(shim.ask(2, "tools/call", {}))["pid"]))
+        assert open_session(shim)["instructions"]
+        shim.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {}})
+        assert {str(shim.next()["method"]) for _ in range(2)} == {
+            "notifications/tools/list_changed",
+            "notifications/prompts/list_changed",
+        }
+        engine = psutil.Process(cast("int", result(shim.next())["pid"]))
         shim.close_input()
         assert shim.wait() == 0
         engine.wait(WAIT_S)

@@ -9,7 +9,7 @@ import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from engine import __version__
-from engine.ipc.catalogue import answer
+from engine.ipc.catalogue import answer, shipped_file
 from engine.ipc.jsonrpc import read_envelope
 from engine.ipc.protocol import TOOLSETS
 from engine.mcp.recorder import whole_catalogue
@@ -17,6 +17,7 @@ from engine.mcp.shim_catalogue import main
 
 if TYPE_CHECKING:
     from engine.core.paths import Paths
+    from engine.ipc.protocol import Toolset
 
 ENVELOPE: dict[str, Any] = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -49,6 +50,15 @@ def test_every_toolset_has_its_file(written: Paths) -> None:
         assert names == list(whole_catalogue().tools(toolset))
         assert content["version"] == __version__
         assert content["protocolVersions"] == list(HANDSHAKE_PROTOCOL_VERSIONS)
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+def test_the_files_that_ship_say_what_this_engine_says(written: Paths, toolset: Toolset) -> None:
+    shipped = json.loads(shipped_file(toolset).read_bytes())
+
+    assert shipped == json.loads(written.catalogue_file(toolset).read_bytes()), (
+        "a tool or its words changed: run `python -m engine.mcp.shim_catalogue` and commit what it writes"
+    )
 
 
 def test_the_shim_answers_a_client_of_the_handshake_from_it(written: Paths) -> None:
