@@ -17,7 +17,7 @@ from engine.ingest.progress import IngestProgress, Meter
 from engine.ingest.queue import FileTask, IngestQueue
 from engine.ingest.reader import TranscriptReader
 from engine.ingest.survey import Survey
-from engine.ingest.tail import FileStat
+from engine.ingest.tail import FileStat, unread
 from engine.store import files
 from engine.store.history import OutOfStep
 from engine.transcripts.discovery import identify
@@ -78,7 +78,7 @@ class Ingestor:
         self._on_committed = on_committed
         self._known = KnownFiles(writer)
         self._survey = Survey(writer, self._known, roots, clock=clock, stored=stored)
-        self._preparation = Preparation(screen, self._backlog, assistant)
+        self._preparation = Preparation(screen, assistant)
         self._committer = Committer(writer, observer, self._preparation, self._committed)
         self._meter = Meter(clock)
         self._reader = TranscriptReader(
@@ -142,7 +142,8 @@ class Ingestor:
         except OSError:
             self.queue.put(FileTask(-time.time_ns(), *key))
         else:
-            self.queue.put(FileTask(-time.time_ns(), *key, size))
+            row = self._known.get(key)
+            self.queue.put(FileTask(-time.time_ns(), *key, size if row is None else unread(row, size)))
         return True
 
     def folder_vanished(self, path: Path) -> None:
@@ -219,6 +220,7 @@ class Ingestor:
         try:
             if task.key in self._suspects:
                 self._committer.settle()
+            self._preparation.expect(self.queue.waiting[1] + task.size)
             self._read(task)
             if task.key in self._suspects:
                 self._committer.settle()
@@ -253,10 +255,6 @@ class Ingestor:
                     self._problem = None
             if self.queue.waiting[0] == 0:
                 self._preparation.rest()
-
-    def _backlog(self) -> int:
-        """Return how many bytes are still to be read."""
-        return self.queue.waiting[1] + self._reader.left
 
     def pause(self) -> None:
         """Stop taking files after the present one."""

@@ -38,6 +38,16 @@ def prepare(texts: Sequence[str], *, redacts: bool) -> list[Answer]:
     return answers
 
 
+def packed(value: object) -> bytes:
+    """Return the bytes of one message.
+
+    Raises:
+        TypeError: It is no JSON (lone surrogates).
+    """
+    data = orjson.dumps(value)
+    return _LENGTH.pack(len(data)) + data
+
+
 def send(stream: IO[bytes], value: object) -> None:
     """Write one message.
 
@@ -45,8 +55,7 @@ def send(stream: IO[bytes], value: object) -> None:
         OSError: The other end is gone.
         TypeError: It is no JSON (lone surrogates).
     """
-    data = orjson.dumps(value)
-    stream.write(_LENGTH.pack(len(data)) + data)
+    stream.write(packed(value))
     stream.flush()
 
 

@@ -16,6 +16,7 @@ class FileTask:
     root_id: int
     relative: str
     size: int = field(compare=False, default=0)
+    """How many bytes of it are to be read, as far as that can be told without opening it."""
     force: bool = field(compare=False, default=False)
     """Read it from its beginning even if nothing changed."""
     stored: str | None = field(compare=False, default=None)

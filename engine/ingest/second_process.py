@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import queue
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import engine
-from engine.ingest.prepare import receive, send
+from engine.ingest.prepare import packed, receive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,10 @@ def if_it_pays() -> type[SecondProcess] | None:
 
 
 class SecondProcess:
-    """One process, asked by one thread, one batch at a time.
+    """One process, asked by one thread. Answers come in the order of the questions.
+
+    Both ends of the pipe have a thread: a pipe holds less than one batch, so whoever asks would wait until the process
+    begins to read it.
 
     Args:
         starts: The command that starts it; by default this program's own.
@@ -69,8 +73,14 @@ class SecondProcess:
         )
         self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._ready = threading.Event()
-        self._reader = threading.Thread(target=self._read, name="engine-ingest-pipe", daemon=True)
-        self._reader.start()
+        self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._closed = False
+        self._threads = (
+            threading.Thread(target=self._read, name="engine-ingest-from", daemon=True),
+            threading.Thread(target=self._write, name="engine-ingest-to", daemon=True),
+        )
+        for thread in self._threads:
+            thread.start()
         logger.info("A second process prepares texts, process %d", self._process.pid)
 
     @property
@@ -95,14 +105,23 @@ class SecondProcess:
             redacts: Replace secrets.
         """
         try:
-            send(cast("Any", self._process.stdin), [redacts, list(texts)])
-        except (OSError, TypeError, ValueError):  # ValueError: the pipe was closed
+            message = packed([redacts, list(texts)])
+        except TypeError:
             logger.warning("The second process took no texts", exc_info=True)
             return False
+        if self._closed:
+            logger.warning("The second process took no texts")
+            return False
+        self._requests.put(message)
         return True
 
+    @property
+    def has_answered(self) -> bool:
+        """True when `answer` need not wait."""
+        return not self._answers.empty()
+
     def answer(self) -> list[Answer] | None:
-        """Wait for what was asked last. None when it died over it."""
+        """Wait for the answer to what was asked first. None when it died over it."""
         try:
             return cast("list[Answer] | None", self._answers.get(timeout=ANSWER_S))
         except queue.Empty:
@@ -111,20 +130,31 @@ class SecondProcess:
 
     def close(self) -> None:
         """End the process."""
-        try:
-            cast("Any", self._process.stdin).close()
-        except OSError:
-            logger.debug("The second process left a request unread")
+        self._closed = True
+        self._requests.put(None)
         try:
             self._process.wait(STOP_S)
         except subprocess.TimeoutExpired:
             self.kill()
             self._process.wait()
-        self._reader.join(STOP_S)
+        for thread in self._threads:
+            thread.join(STOP_S)
 
     def kill(self) -> None:
         """End the process at once, whatever it does."""
         self._process.kill()
+
+    def _write(self) -> None:
+        stream = cast("Any", self._process.stdin)
+        try:
+            while (message := self._requests.get()) is not None:
+                stream.write(message)
+                stream.flush()
+        except OSError:  # it is gone, which `_read` notices as well
+            logger.debug("The second process left a request unread", exc_info=True)
+        finally:
+            with contextlib.suppress(OSError):  # of what is still buffered
+                stream.close()
 
     def _read(self) -> None:
         stream = cast("Any", self._process.stdout)

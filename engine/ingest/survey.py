@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from engine.core.repository import encode_cwd
 from engine.ingest.queue import FileTask
 from engine.ingest.scanner import Scan, existing_roots
-from engine.ingest.tail import is_unchanged
+from engine.ingest.tail import is_unchanged, unread
 from engine.store import files
 
 if TYPE_CHECKING:
@@ -130,9 +130,8 @@ class Survey:
                     continue
                 if row is None:
                     findings.new.append(key)
-                findings.tasks.append(
-                    FileTask(-found.stat.mtime_ns, number, found.relative, found.stat.size, force=force)
-                )
+                size = found.stat.size if row is None or force else unread(row, found.stat.size)
+                findings.tasks.append(FileTask(-found.stat.mtime_ns, number, found.relative, size, force=force))
         self._take_folders(scan, numbers)
         self._look_into_archive(findings, table, force=force, project=project)
         self._note(findings, table, frozenset(numbers.values()))

@@ -80,6 +80,11 @@ def is_unchanged(row: FileRow, stat: FileStat) -> bool:
     return (row.size, row.mtime_ns, row.inode) == (stat.size, stat.mtime_ns, stat.inode) and row.error is None
 
 
+def unread(row: FileRow, size: int) -> int:
+    """Return how many bytes of a file are new if it simply goes on where it was left; all of a shorter one."""
+    return size - row.offset if size >= row.offset else size
+
+
 def is_rewritten(path: Path, row: FileRow, stat: FileStat) -> bool:
     """Return whether a file does not simply go on where it was left.
 

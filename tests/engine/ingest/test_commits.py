@@ -50,7 +50,7 @@ def committer(writer: Writer, committed: list[int]) -> Committer:
     return Committer(
         cast("StoreWriter", writer),
         UsageRecorder(),
-        Preparation(None, lambda: 0, None),
+        Preparation(None, None),
         lambda results: committed.append(len(results)),
     )
 

@@ -46,15 +46,25 @@ class Beside:
         self.takes = takes
         self.answers = answers
         self.asked: list[list[str]] = []
+        self.answered = 0
+        self.most_waiting = 0
         self.closed = 0
 
     def ask(self, texts: Sequence[str], *, redacts: bool) -> bool:
-        self._waiting = prepare(texts, redacts=redacts)
         self.asked.append(list(texts))
+        self._redacts = redacts
+        self.most_waiting = max(self.most_waiting, len(self.asked) - self.answered)
         return len(self.asked) <= self.takes
 
+    @property
+    def has_answered(self) -> bool:
+        return False
+
     def answer(self) -> list[Answer] | None:
-        return self._waiting if len(self.asked) <= self.answers else None
+        self.answered += 1
+        if self.answered > self.answers:
+            return None
+        return prepare(self.asked[self.answered - 1], redacts=self._redacts)
 
     def close(self) -> None:
         self.closed += 1
@@ -77,7 +87,6 @@ def projects(tmp_path: Path) -> Path:
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every history be worth a second process."""
     monkeypatch.setattr(preparation, "WORTH_BYTES", 0)
-    monkeypatch.setattr(preparation, "BEFORE_BYTES", 0)
 
 
 def test_a_text_without_secrets_becomes_what_both_columns_hold_of_it() -> None:
@@ -168,17 +177,43 @@ def test_a_process_that_cannot_be_started_is_done_without(tmp_path: Path, projec
 def test_a_short_history_and_a_large_file_that_grew_by_a_line_are_read_without_a_second_process(
     tmp_path: Path, projects: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never() -> Beside:
-        raise AssertionError("not for this")
+    started: list[Beside] = []
 
-    monkeypatch.setattr(preparation, "WORTH_BYTES", 10**6)
-    with index(tmp_path / "short.db", projects, assistant=never) as read:
+    def start() -> Beside:
+        started.append(Beside())
+        return started[-1]
+
+    size = sum(file.stat().st_size for file in projects.rglob("*.jsonl"))
+    monkeypatch.setattr(preparation, "WORTH_BYTES", size + 1)
+    with index(tmp_path / "short.db", projects, assistant=start) as read:
         read.read()
-    monkeypatch.setattr(preparation, "WORTH_BYTES", 0)
-    monkeypatch.setattr(preparation, "BEFORE_BYTES", 10**6)
-    with index(tmp_path / "line.db", projects, assistant=never) as read:
+        assert not started
+        monkeypatch.setattr(preparation, "WORTH_BYTES", 1000)
+        grown = next(projects.rglob("*.jsonl"))
+        assert grown.stat().st_size > 1000
+        with grown.open("ab") as file:
+            file.write(b'{"type":"ai-title","aiTitle":"grown"}\n')
         read.read()
-        assert len(read.texts()) == 18
+        read.ingestor.changed(grown)
+        read.ingestor.drain()
+        assert not started
+        read.read(force=True)
+        assert len(started) == 1, "for all of them again it pays"
+
+
+def test_it_comes_up_before_the_first_file_is_read(tmp_path: Path, projects: Path) -> None:
+    assistant = Beside()
+    with index(tmp_path / "index.db", projects, assistant=lambda: assistant) as read:
+        read.read()
+    assert len(assistant.asked) == 6, "every file"
+
+
+def test_it_may_be_some_batches_behind_but_not_many(tmp_path: Path, projects: Path) -> None:
+    assistant = Beside()
+    with index(tmp_path / "index.db", projects, assistant=lambda: assistant) as read:
+        read.read()
+    assert assistant.most_waiting == preparation.MOST_ASKED
+    assert assistant.answered == len(assistant.asked)
 
 
 def test_the_frozen_program_starts_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,6 +258,14 @@ class TestProcess:
 
         assert not process.ask(["more"], redacts=True)
         assert process.answer() is None
+
+    def test_it_takes_more_than_a_pipe_holds_before_it_answered(self, started: Callable[[], SecondProcess]) -> None:
+        process = started()
+        texts = [[f"word{number} " * 40_000] for number in range(3)]
+        for each in texts:
+            assert process.ask(each, redacts=True)
+        assert [process.answer() for _ in texts] == [prepare(each, redacts=True) for each in texts]
+        assert not process.has_answered
 
     def test_a_killed_one_is_noticed(self, started: Callable[[], SecondProcess]) -> None:
         process = started()
