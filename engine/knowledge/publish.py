@@ -17,7 +17,7 @@ from engine.knowledge.dates import utc_text
 from engine.knowledge.errors import HashConflict, PublicationConflict, RequestConflict
 from engine.knowledge.files import TEMPORARY, remove_leftovers, write_atomic
 from engine.knowledge.validation import guard_key
-from engine.store.knowledge_journal import Event, PlannedFile, Publication
+from engine.store.knowledge_journal import Event, HandEdit, PlannedFile, Publication
 from engine.store.knowledge_state import GuardRow
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Publisher:
             tool, request_id, plan, digest=digest, retry_key=retry_key, caller=caller, scope=scope
         )
         ready = self._check_unchanged(publication)
-        self._store.journal.begin(publication, _blobs(plan))
+        self._store.journal.begin(publication, _blobs(plan), self._only_in_files(plan, utc_text(now)))
         self._steps.reached("journaled")
         try:
             self._install(publication)
@@ -185,6 +185,22 @@ class Publisher:
                     "A file changed since it was read", "", "Read the record again, then repeat the change."
                 )
         return self._new_files(publication)
+
+    def _only_in_files(self, plan: Plan, at: str) -> list[HandEdit]:
+        """Return the versions about to be replaced that nothing but the vault holds: what a person wrote stays."""
+        found: list[HandEdit] = []
+        for change in plan.changes:
+            path, digest = change.file.path, change.file.old
+            if digest is None or self._store.journal.blob(digest) is not None:
+                continue
+            try:
+                data = (self._store.layout.vault / path).read_bytes()
+            except FileNotFoundError:
+                # Taken away this very moment; what follows refuses to go on.
+                continue
+            if hashlib.sha256(data).hexdigest() == digest:
+                found.append(HandEdit(path, digest, data, at))
+        return found
 
     def _new_files(self, publication: Publication) -> set[str]:
         """Return the paths that already are their new version."""

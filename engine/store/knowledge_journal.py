@@ -84,6 +84,16 @@ class QueuedFile:
     at: str
 
 
+@dataclass(frozen=True, slots=True)
+class HandEdit:
+    """A version of a file that no tool wrote."""
+
+    path: str
+    hash: str
+    data: bytes
+    at: str
+
+
 @dataclass(slots=True)
 class KnowledgeJournal:
     """The journal, receipts, history and Git outbox of one store."""
@@ -116,9 +126,17 @@ class KnowledgeJournal:
             waiting = "SELECT EXISTS (SELECT 1 FROM git_outbox_v1 WHERE request_id IS NOT NULL)"
             return bool(self.state.connection.execute(waiting).get)
 
-    def begin(self, publication: Publication, blobs: Mapping[str, bytes]) -> None:
-        """Write the intent with every byte it needs (transaction A)."""
+    def begin(self, publication: Publication, blobs: Mapping[str, bytes], replaced: Sequence[HandEdit] = ()) -> None:
+        """Write the intent with every byte it needs (transaction A).
+
+        Args:
+            publication: What will be done.
+            blobs: The new bytes, by hash.
+            replaced: Versions it takes the place of that only the files held until now.
+        """
         with self.state.transaction():
+            for edit in replaced:
+                self._keep(edit)
             self._put_blobs(blobs)
             self.state.connection.execute(
                 "INSERT OR REPLACE INTO journal_v1 (request_id, digest, retry_key, tool, state, at, body) "
@@ -162,12 +180,15 @@ class KnowledgeJournal:
         """Keep versions that were written by another program, for history and Git (contract 3, point 28)."""
         with self.state.transaction():
             for event, data in edits:
-                self._put_blobs({event.hash: data})
                 self._put_event(event)
-                self.state.connection.execute(
-                    "INSERT INTO git_outbox_v1 (request_id, path, sha256, message, at) VALUES (NULL, ?, ?, ?, ?)",
-                    (event.path, event.hash, f"Edited by hand: {event.path}", event.at),
-                )
+                self._keep(HandEdit(event.path, event.hash, data, event.at))
+
+    def _keep(self, edit: HandEdit) -> None:
+        self._put_blobs({edit.hash: edit.data})
+        self.state.connection.execute(
+            "INSERT INTO git_outbox_v1 (request_id, path, sha256, message, at) VALUES (NULL, ?, ?, ?, ?)",
+            (edit.path, edit.hash, f"Edited by hand: {edit.path}", edit.at),
+        )
 
     def heads(self, scope: str, records: Collection[str] | None = None) -> dict[str, tuple[int, str]]:
         """Return revision and hash of the last known version of these records, or of all that have history."""

@@ -168,6 +168,22 @@ def test_a_hand_edit_gets_a_commit_of_its_own(f: Store) -> None:
     ]
 
 
+def test_what_a_person_wrote_is_kept_before_a_tool_replaces_it(f: Store) -> None:
+    by_hand = f.paths["P-ana"].read_bytes()
+    row = f.record("P-ana")["record"]
+    change = {"id": "P-ana", "expectedRevision": 1, "expectedHash": row["hash"], "body": "By tool."}
+    without = with_program(f, "no-such-git")
+    without.call("knowledge_save_page", change)
+    without.service.close()
+    assert save(f, "Later")["git"]["state"] == "committed"
+    assert git(f.vault, "log", "--format=%s", "--reverse").splitlines() == [
+        f"Edited by hand: {row['path']}",
+        "Save Ana Ruiz",
+        "Add Later",
+    ]
+    assert git(f.vault, "show", f"HEAD~2:{row['path']}").encode() == by_hand.strip()
+
+
 def test_a_title_that_git_would_refuse_holds_up_no_checkpoint(f: Store) -> None:
     row = save(f, "One")["records"][0]
     path = f.vault / row["path"]
