@@ -13,7 +13,7 @@ from engine.search import keyword
 from engine.search.fusion import Evidence, QuestionForm, fuse
 from engine.search.ranking import SIGNAL_BONUS
 from engine.search.stopwords import stop_words_for
-from engine.store import coverage, evidence, vectors, words
+from engine.store import evidence, vectors, words
 from engine.store.codes import KINDS
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ class _Candidate:
     """One exchange in the making."""
 
     blocks: dict[int, _Block] = field(default_factory=lambda: defaultdict[int, _Block](_Block))
+    best: float = 0.0
+    """Of its blocks, by their words."""
     whole: float = 0.0
 
 
@@ -91,26 +93,49 @@ class Gathered:
     """Best passage of each shown chunk (code points)."""
 
 
-def rank_exchanges(
-    connection: Connection, query: Query, where: Scope, leg: SemanticLeg, meaning: Meaning | None
-) -> Gathered:
-    """Return one block for each exchange that words or meaning find, best first.
+@dataclass(frozen=True, slots=True)
+class FoundByWords:
+    """What the words of a question find, before its meaning is known. Ranking adds to the candidates: used once."""
+
+    terms: tuple[tuple[Term, float], ...] = ()
+    candidates: dict[int, _Candidate] = field(default_factory=lambda: defaultdict[int, _Candidate](_Candidate))
+    covered: float = 0.0
+
+
+def look_up(connection: Connection, query: Query, where: Scope, chunks: int) -> FoundByWords:
+    """Return what the words of a question find.
 
     Args:
         connection: One state of the database.
         query: Read.
+        where: Filters, applied before anything is ranked.
+        chunks: How many there are, about: counting a million takes 5 ms.
+    """
+    if where.no_such_project:
+        return FoundByWords()
+    candidates: dict[int, _Candidate] = defaultdict(_Candidate)
+    terms = searched_terms(connection, query, chunks)
+    return FoundByWords(tuple(terms), candidates, _gather_words(connection, terms, where, candidates))
+
+
+def rank_exchanges(
+    connection: Connection, found: FoundByWords, where: Scope, leg: SemanticLeg, meaning: Meaning | None
+) -> Gathered:
+    """Return one block for each exchange that words or meaning find, best first.
+
+    Args:
+        connection: One state of the database, the same that the words were looked up in.
+        found: By the words, under the same filters.
         where: Filters, applied before anything is ranked.
         leg: Finds passages.
         meaning: The question's vector; None to rank by words alone.
     """
     if where.no_such_project:
         return Gathered((), {})
-    candidates: dict[int, _Candidate] = defaultdict(_Candidate)
-    terms = searched_terms(connection, query)
-    covered = _gather_words(connection, terms, where, candidates)
+    candidates = found.candidates
     best = _best(candidates, LEXICAL_CANDIDATES)
     nearest: dict[int, PassageMatch] = {}
-    form = QuestionForm(covered, identifier_share(terms))
+    form = QuestionForm(found.covered, identifier_share(found.terms))
     prompts: dict[int, float] = {}
     if meaning is not None:
         matches = leg.nearest(connection, meaning, where, PASSAGE_CANDIDATES)
@@ -123,18 +148,17 @@ def rank_exchanges(
         mean, spread = evidence.background(connection, meaning.generation.id, meaning.vector, BACKGROUND_SAMPLES)
         form = replace(form, mean=mean, spread=spread)
     sizes = evidence.exchange_sizes(connection, best, where.chunks)
-    found = {each: _evidence(candidates[each], sizes.get(each, 1), prompts.get(each)) for each in best}
-    scores = fuse(found, form, evidence.neighbours(connection, best))
+    known = {each: _evidence(candidates[each], sizes.get(each, 1), prompts.get(each)) for each in best}
+    scores = fuse(known, form, evidence.neighbours(connection, best))
     hits = [_shown(each, candidates[each], scores[each]) for each in best]
     hits.sort(key=lambda hit: (-hit.score, -(hit.time_ms or 0), -hit.chunk))
     shown = {hit.chunk: (nearest[hit.chunk].start, nearest[hit.chunk].stop) for hit in hits if hit.chunk in nearest}
     return Gathered(tuple(hits), shown)
 
 
-def searched_terms(connection: Connection, query: Query) -> list[tuple[Term, float]]:
-    """Return the terms that say what a question is about, each with its rarity (BM25's idf)."""
+def searched_terms(connection: Connection, query: Query, chunks: int) -> list[tuple[Term, float]]:
+    """Return the terms that say what a question is about, each with its rarity (BM25's idf) among so many chunks."""
     content = content_terms(query)
-    chunks = coverage.chunk_count(connection)
     counted = [(term, _document_count(connection, term)) for term in content]
     kept = [(term, count) for term, count in counted if count <= COMMON_TERM]
     if not any(count for _, count in kept):
@@ -180,8 +204,11 @@ def _gather_words(
         whole: dict[int, float] = {}
         for match in _matches(connection, term, where):
             score = _weighed(match)
-            block = candidates[match.exchange].blocks[match.chunk]
+            candidate = candidates[match.exchange]
+            block = candidate.blocks[match.chunk]
             block.score += score
+            if block.score > candidate.best:  # noqa: PLR1730 - as below
+                candidate.best = block.score
             block.covered += rarity
             block.signal, block.time_ms = match.signal, match.time_ms
             # Thousands of matches come by here: two calls of max() for each were a tenth of the answer's time.
@@ -208,14 +235,11 @@ def _weighed(match: TermMatch) -> float:
 
 def _best(candidates: dict[int, _Candidate], count: int) -> set[int]:
     """Return the exchanges that words put first."""
-    blocks = {
-        each: max((block.score for block in found.blocks.values()), default=0.0) for each, found in candidates.items()
-    }
-    best_block = max(blocks.values(), default=0.0) or 1.0
+    best_block = max((found.best for found in candidates.values()), default=0.0) or 1.0
     best_whole = max((found.whole for found in candidates.values()), default=0.0) or 1.0
     ordered = sorted(
         candidates,
-        key=lambda each: (blocks[each] / best_block + candidates[each].whole / best_whole, each),
+        key=lambda each: (candidates[each].best / best_block + candidates[each].whole / best_whole, each),
         reverse=True,
     )
     return set(ordered[:count])
@@ -237,7 +261,7 @@ def _nearest(matches: Iterable[PassageMatch], candidates: dict[int, _Candidate])
 def _evidence(found: _Candidate, size: int, prompt: float | None) -> Evidence:
     cosines = [block.cosine for block in found.blocks.values() if block.cosine is not None]
     return Evidence(
-        block=max((block.score for block in found.blocks.values()), default=0.0),
+        block=found.best,
         whole=found.whole,
         passage=max(cosines, default=None),
         prompt=prompt,
@@ -247,7 +271,7 @@ def _evidence(found: _Candidate, size: int, prompt: float | None) -> Evidence:
 
 def _shown(exchange: int, found: _Candidate, score: float) -> BlockHit:
     """Return the block that shows best why an exchange was found: near, full of the words, and said by somebody."""
-    best_score = max((block.score for block in found.blocks.values()), default=0.0) or 1.0
+    best_score = found.best or 1.0
     best_cosine = max((block.cosine or 0.0 for block in found.blocks.values()), default=0.0) or 1.0
 
     def value(block: _Block) -> float:

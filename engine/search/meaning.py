@@ -50,6 +50,7 @@ def answer(
     leg: SemanticLeg,
     *,
     now_ms: int,
+    chunks: int,
     percent: float,
 ) -> Meant:
     """Return the answer to a question in the mode `semantic` or `hybrid`.
@@ -61,10 +62,14 @@ def answer(
         where: Filters.
         leg: Meaning.
         now_ms: For the gentle preference of what is recent.
+        chunks: How many there are, about.
         percent: Of the history, embedded.
     """
     repaired = repair(connection, query) if request.fuzzy_fallback else query
-    understood = leg.understand(connection, repaired.text)
+    begun = leg.begin(connection, repaired.text)
+    # The model thinks in a process of its own: the words are looked up meanwhile.
+    by_words = exchanges.look_up(connection, repaired, where, chunks) if request.mode == "hybrid" else None
+    understood = begun.result()
     reason = understood.reason if isinstance(understood, NoMeaning) else _share_reason(percent)
     meaning = None if isinstance(understood, NoMeaning) else understood
     content = replace(repaired, terms=exchanges.content_terms(repaired))
@@ -72,18 +77,20 @@ def answer(
         wanted = FIRST_CANDIDATES if request.offset + request.limit <= FIRST_CANDIDATES // 2 else MAX_CANDIDATES
         matches = leg.nearest(connection, meaning, where, wanted)
         passages: dict[int, tuple[int, int]] = {}
-        chunks, scores = array("q"), array("d")
+        ordered, scores = array("q"), array("d")
         for match in matches:
             if match.chunk not in passages:
                 passages[match.chunk] = (match.start, match.stop)
-                chunks.append(match.chunk)
+                ordered.append(match.chunk)
                 scores.append(match.cosine)
         full = len(matches) >= wanted
         return Meant(
-            Ranking(chunks, scores), content, repaired is not query, "semantic", reason, passages,
+            Ranking(ordered, scores), content, repaired is not query, "semantic", reason, passages,
             may_go_on=full and wanted < MAX_CANDIDATES, ends=full and wanted == MAX_CANDIDATES,
         )  # fmt: skip
-    gathered = exchanges.rank_exchanges(connection, repaired, where, leg, meaning)
+    if by_words is None:
+        by_words = exchanges.look_up(connection, repaired, where, chunks)
+    gathered = exchanges.rank_exchanges(connection, by_words, where, leg, meaning)
     hits = list(gathered.hits)
     if request.rerank:
         # Signal has spoken already: it chose the block that is shown, and tool results counted less. Once more, for

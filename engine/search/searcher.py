@@ -177,6 +177,7 @@ class Searcher:
     def _by_meaning(self, connection: Connection, request: SearchRequest, query: Query, where: Scope) -> _Answer:
         if not query.terms or where.no_such_project:
             return _Answer(rank((), 0), query, False, 0, 0)
+        chunks, _, percent = self._share.share(connection)
         found = meaning.answer(
             connection,
             request,
@@ -184,7 +185,8 @@ class Searcher:
             where,
             self._leg,
             now_ms=int(self._clock.now() * 1000),
-            percent=self._share.share(connection)[2],
+            chunks=chunks,
+            percent=percent,
         )
         hidden = keyword.hidden(connection, found.query, where)
         return _Answer(

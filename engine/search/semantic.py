@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -70,26 +71,50 @@ class SemanticLeg:
 
     def understand(self, connection: Connection, text: str) -> Meaning | NoMeaning:
         """Return a question's vector, or why there is none."""
+        return self.begin(connection, text).result()
+
+    def begin(self, connection: Connection, text: str) -> Future[Meaning | NoMeaning]:
+        """Begin to understand a question; its vector comes of another process, its words can be looked up meanwhile.
+
+        The connection is used before this returns, never after.
+        """
         from engine.store.packing import vectors_from  # noqa: PLC0415 - numpy: a search by words does without
 
-        if self._embedder is None:
-            return NoMeaning("No engine is running, so there is no model to ask.")
+        begun: Future[Meaning | NoMeaning] = Future()
+        embedder = self._embedder
+        if embedder is None:
+            begun.set_result(NoMeaning("No engine is running, so there is no model to ask."))
+            return begun
         generation = generations.answering(connection)
         if generation is None:
-            return NoMeaning("Nothing is embedded yet.")
-        key = (generation.id, text)
+            begun.set_result(NoMeaning("Nothing is embedded yet."))
+            return begun
         with self._lock:
-            known = self._remembered.get(key)
-        if known is None:
-            made = self._embedder.embed_query(text, generation, self._wait_s)
-            if isinstance(made, NoVector):
-                return NoMeaning(made.reason)
-            known = made.vector
-            with self._lock:
-                self._remembered[key] = known
-                while len(self._remembered) > _MAX_REMEMBERED:
-                    self._remembered.popitem(last=False)
-        return Meaning(generation, vectors_from(known, generation.identity.dimension)[0])
+            known = self._remembered.get((generation.id, text))
+        if known is not None:
+            begun.set_result(Meaning(generation, vectors_from(known, generation.identity.dimension)[0]))
+            return begun
+
+        def work() -> None:
+            try:
+                begun.set_result(self._embedded(embedder, text, generation))
+            except BaseException as exc:  # noqa: BLE001 - raised again where the result is asked for
+                begun.set_exception(exc)
+
+        threading.Thread(target=work, name="engine-understand", daemon=True).start()
+        return begun
+
+    def _embedded(self, embedder: QueryEmbedder, text: str, generation: Generation) -> Meaning | NoMeaning:
+        from engine.store.packing import vectors_from  # noqa: PLC0415 - numpy: a search by words does without
+
+        made = embedder.embed_query(text, generation, self._wait_s)
+        if isinstance(made, NoVector):
+            return NoMeaning(made.reason)
+        with self._lock:
+            self._remembered[generation.id, text] = made.vector
+            while len(self._remembered) > _MAX_REMEMBERED:
+                self._remembered.popitem(last=False)
+        return Meaning(generation, vectors_from(made.vector, generation.identity.dimension)[0])
 
     def nearest(self, connection: Connection, meaning: Meaning, where: Scope, wanted: int) -> tuple[PassageMatch, ...]:
         """Return the allowed passages nearest to a question, nearest first."""
