@@ -25,7 +25,7 @@ from engine.maintenance.prune import DiskUse, Pruner
 from engine.maintenance.removals import FILE_NAME, Removals
 from engine.maintenance.restore import restore
 from engine.maintenance.screen import Screen
-from engine.store import coverage, pruning, redactions, space
+from engine.store import coverage, pruning, redactions, removing, space
 from engine.store.usage import UsageTables
 from engine.transcripts.discovery import identify
 from engine.transcripts.redaction import redacted_text
@@ -195,6 +195,7 @@ class Safekeeping:
         """Take note of the engine that now runs, and of the setting that replaces secrets."""
         self._engine = engine
         self._need_writer().write(self._note_setting)
+        self._pruner().hide_forgotten()
         if os.name == "posix":
             close_to_others(self._paths, self.backups)
         self.removals.remove_unfinished()
@@ -208,7 +209,7 @@ class Safekeeping:
             if stopping.is_set():
                 raise Cancelled("Backscroll is closing")
 
-        self._finish_clearing(step)
+        self._finish_removing(step)
         if self.archiver is None:
             stopping.wait()
         else:
@@ -216,19 +217,33 @@ class Safekeeping:
 
     def keep(self) -> None:
         """Clear what an earlier run was kept from clearing, and make one pass of the archive."""
-        self._finish_clearing(lambda _what: None)
+        self._finish_removing(lambda _what: None)
         if self.archiver is not None:
             self.archiver.store()
 
-    def _finish_clearing(self, step: Callable[[str], None]) -> None:
-        """Clear what is left of deleted text, when a process was ended in the middle of that."""
+    def _finish_removing(self, step: Callable[[str], None]) -> None:
+        """Take out what was forgotten, and clear deleted text, when a process was ended in the middle of that."""
         writer = self._need_writer()
         try:
+            self._forget_in_archive(writer)
+            self._pruner().finish_forgetting(step)
             if writer.write(space.has_traces):
                 clear(writer, self.backups, step)
         except (EngineError, OSError) as exc:
             # Nobody waits for it, and the next start tries again.
             logger.warning("Deleted text was not cleared (%s)", type(exc).__name__)
+
+    def _forget_in_archive(self, writer: StoreWriter) -> None:
+        if not self.removals.any_forgotten:
+            return
+        places = writer.write(
+            lambda c: [place for each in removing.being_forgotten(c) for place in pruning.archived_of(c, each)]
+        )
+        identities = (identify(PurePosixPath(stored.path)) for stored, _ in self.stored.stored())
+        ids = {each.session_id for each in identities if each is not None and each.session_id is not None}
+        left = [each for each in ids if self.removals.is_forgotten(each)]
+        if left or places:
+            self.remove_sessions(left, places, forget=True)
 
     def renewed(self) -> None:
         """Take note of a database that was just made."""

@@ -87,7 +87,8 @@ def vectors(checkup: CheckUp) -> Outcome:
 
 def _mend_vectors(checkup: CheckUp, step: Step) -> None:
     if checkup.writer is not None:
-        checkup.writer.write(upkeep.mend_vectors)
+        while checkup.writer.write(upkeep.mend_some_vectors):
+            step(0, None, "Mending the vectors")
         while checkup.writer.write(space.compact_vectors, transaction=False):
             step(0, None, "Rebuilding the vectors")
 

@@ -11,7 +11,7 @@ from engine.core.text import shorten
 from engine.core.when import iso
 from engine.maintenance.checks import plural
 from engine.maintenance.clearing import STILL_READ, clear
-from engine.store import pruning
+from engine.store import named, pruning, removing
 from engine.store.space import has_traces
 from engine.store.usage import UsageTables
 
@@ -183,6 +183,8 @@ class Pruner:
         steps = -(-len(plan.going) // SESSIONS_A_STEP) + 1
         self.removals.prune({each.session_id: each.last_ms + 1 for each in plan.going}, archive=request.archive)
         self.settle()
+        # Of a forget that the disk refused half-way.
+        self.finish_forgetting(lambda _what: _stop_if(cancelled))
         freed = 0
         for step in range(0, len(plan.going), SESSIONS_A_STEP):
             _stop_if(cancelled)
@@ -193,9 +195,9 @@ class Pruner:
             for first in range(0, len(some), SESSIONS_A_TRANSACTION):
                 _stop_if(cancelled)
                 few = some[first : first + SESSIONS_A_TRANSACTION]
-                self.writer.write(
-                    lambda c, few=few: pruning.delete_sessions(c, pruning.unchanged(c, few), forget=False)
-                )
+                for session, last in self.writer.write(lambda c, few=few: _prune_small(c, few)):
+                    while self.writer.write(lambda c, s=session, last=last: removing.prune_some(c, s, up_to=last)):
+                        _stop_if(cancelled)
         self._delete_calls(plan, request, cancelled)
         notes: list[str] = []
         if self.writer.write(has_traces):
@@ -221,19 +223,48 @@ class Pruner:
         """
         self.removals.forget(session_id)
         self.settle()
+        if session is not None:
+            self.writer.write(lambda c: self._hide(c, session))
         files = [(label, path) for _, label, path, _ in places]
         self.archive.remove_sessions([session_id], files, forget=True)
-
-        def take_out(connection: Connection) -> None:
-            if session is not None:
-                self.forget_calls(connection, [session])
-                pruning.delete_sessions(connection, [session], forget=True)
-
-        self.writer.write(take_out)
+        self.finish_forgetting(lambda _what: None)
         copies, done = clear(self.writer, self.backups, lambda _what: None)
         left = tuple(f"{root}/{path}" for root, _, path, is_gone in places if not is_gone)
         note = " ".join(_cleared(copies, done=done)) or None
         return ForgetReply(session_id=session_id, left_on_disk=left, note=note)
+
+    def hide_forgotten(self) -> None:
+        """Hide what was forgotten and is still there: a process was ended before it could. Before anybody reads.
+
+        Raises:
+            StorageFailure: The database refused.
+        """
+
+        def hide(connection: Connection) -> None:
+            for session, session_id in named.all_sessions(connection):
+                if self.removals.is_forgotten(session_id):
+                    self._hide(connection, session)
+
+        if self.removals.any_forgotten:
+            self.writer.write(hide)
+
+    def finish_forgetting(self, step: Callable[[str], None]) -> None:
+        """Take out in steps what is hidden.
+
+        Args:
+            step: Told what comes next; raises to stop. What is not done is done at the next start.
+
+        Raises:
+            StorageFailure: The database refused.
+        """
+        for session in self.writer.write(removing.being_forgotten):
+            step("Forgetting a session")
+            while self.writer.write(lambda c, session=session: removing.forget_some(c, session)):
+                step("Forgetting a session")
+
+    def _hide(self, connection: Connection, session: int) -> None:
+        self.forget_calls(connection, [session])
+        removing.hide(connection, session)
 
     def _delete_calls(self, plan: PrunePlan, request: PruneRequest, cancelled: threading.Event) -> None:
         def some(connection: Connection) -> bool:
@@ -251,6 +282,19 @@ class Pruner:
             lambda c: [place for each in sessions for place in pruning.archived_of(c, each.session)]
         )
         return self.archive.remove_sessions([each.session_id for each in sessions], places, forget=False)
+
+
+def _prune_small(connection: Connection, sessions: Collection[PruneCandidate]) -> list[tuple[int, int]]:
+    """Take out what goes in one step; return the others, each with its last message."""
+    large: list[tuple[int, int]] = []
+    for session in pruning.unchanged(connection, sessions):
+        last = removing.last_message(connection, session)
+        if removing.message_count(connection, session) > removing.STEP_MESSAGES:
+            large.append((session, last))
+            continue
+        while removing.prune_some(connection, session, up_to=last):
+            pass
+    return large
 
 
 def _cleared(copies: int, *, done: bool) -> list[str]:

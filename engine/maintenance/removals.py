@@ -68,6 +68,11 @@ class Removals:
         found = self.of(session_id)
         return found is not None and found.before_ms == FOREVER
 
+    @property
+    def any_forgotten(self) -> bool:
+        """True when some session is out for ever."""
+        return any(each.before_ms == FOREVER for each in self._removed.values())
+
     def prune(self, sessions: Mapping[str, int], *, archive: bool) -> None:
         """Remember sessions that were pruned, with the time after their last message (epoch milliseconds).
 

@@ -58,3 +58,8 @@ def session_of(connection: apsw.Connection, message: int) -> str:
         (message,),
     )
     return str(row[0])
+
+
+def all_sessions(connection: apsw.Connection) -> tuple[tuple[int, str], ...]:
+    """Return (number, session id) of every session, those that are being forgotten left out."""
+    return tuple((each[0], each[1]) for each in connection.execute("SELECT id, session_id FROM sessions WHERE id > 0"))

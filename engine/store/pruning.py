@@ -1,8 +1,4 @@
-"""Takes whole sessions out of the tables; `space` clears what is left of them. Writer only, but for the plan.
-
-A session goes as a whole: an exchange without its beginning is of no use. Its row stays as an empty stub, because usage
-refers to it by number and numbers are never given out again.
-"""
+"""Says what a prune or forget takes out, and what that gives back. `removing` does it."""
 
 from __future__ import annotations
 
@@ -11,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.core.repository import encode_cwd
-from engine.store.chunks import delete_chunks
 from engine.store.redactions import shown
 from engine.store.rows import number, row, rows
-from engine.store.space import WRITTEN_ANEW_BYTES, note_traces
+from engine.store.space import WRITTEN_ANEW_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -205,111 +200,3 @@ def unchanged(connection: apsw.Connection, sessions: Iterable[PruneCandidate]) -
     """Return the sessions that have said nothing since they were chosen."""
     last = dict(rows(connection, "SELECT id, coalesce(last_ms, 0) FROM sessions"))
     return [each.session for each in sessions if last.get(each.session) == each.last_ms]
-
-
-def delete_sessions(connection: apsw.Connection, sessions: Collection[int], *, forget: bool) -> None:
-    """Take sessions out: messages, words, vectors, titles. What other sessions hold as well becomes theirs.
-
-    Args:
-        connection: The writer's, inside a transaction.
-        sessions: Numbers of sessions.
-        forget: Also their ids and files, for ever.
-    """
-    if not sessions:
-        return
-    connection.execute("PRAGMA secure_delete = ON")
-    note_traces(connection)
-    for session in sessions:
-        folders = _folders_of(connection, session) if forget else set[int]()
-        _hand_over(connection, session)
-        chunks = [each[0] for each in rows(connection, "SELECT id FROM chunks WHERE session_id = ?", (session,))]
-        delete_chunks(connection, chunks)
-        keys = "SELECT key FROM messages WHERE session_id = ?1 UNION SELECT key FROM copies WHERE session_id = ?1"
-        connection.execute(f"DELETE FROM summaries WHERE leaf IN ({keys})", (session,))
-        connection.execute(
-            """DELETE FROM claims WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)""", (session,)
-        )
-        connection.execute(
-            "DELETE FROM copies WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?1) OR session_id = ?1",
-            (session,),
-        )
-        connection.execute("DELETE FROM messages WHERE session_id = ?", (session,))
-        for table in ("file_sessions", "agents"):
-            connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session,))
-        connection.execute(
-            """UPDATE sessions SET folder_id = NULL, branch = NULL, version = NULL, custom_title = NULL,
-               ai_title = NULL, last_prompt = NULL, summary = NULL, opening = NULL, parent = NULL, parent_kind = NULL
-               WHERE id = ?""",
-            (session,),
-        )
-        if forget:
-            _forget_names(connection, session, folders)
-        # The rows of its files stay, with the offset up to which they were read.
-        connection.execute("UPDATE files SET session_id = NULL WHERE session_id = ?", (session,))
-    connection.execute("PRAGMA secure_delete = FAST")
-
-
-def _folders_of(connection: apsw.Connection, session: int) -> set[int]:
-    return {
-        each[0]
-        for each in rows(
-            connection,
-            """SELECT folder_id FROM sessions WHERE id = ?1
-               UNION SELECT folder_id FROM messages WHERE session_id = ?1""",
-            (session,),
-        )
-        if each[0] is not None
-    }
-
-
-_FOLDER_IS_USED = " OR ".join(
-    f"EXISTS (SELECT 1 FROM {table} WHERE {column} = folders.id)"
-    for table, column in (
-        ("sessions", "folder_id"), ("messages", "folder_id"), ("chunks", "folder_id"), ("api_calls", "folder_id"),
-        ("api_calls", "counted_folder_id"), ("usage_pruned", "folder_id"),
-    )
-)  # fmt: skip
-
-
-def _forget_names(connection: apsw.Connection, session: int, folders: Collection[int]) -> None:
-    """Delete the names of what is forgotten: its files, and working directories that nobody else worked in."""
-    connection.executemany(
-        f"DELETE FROM folders WHERE id = ? AND NOT ({_FOLDER_IS_USED})", [(each,) for each in folders]
-    )
-    connection.execute("DELETE FROM projects WHERE id NOT IN (SELECT project_id FROM folders)")
-    # The files of a session that was pruned before are nobody's: they are known by their names.
-    name = "(SELECT session_id FROM sessions WHERE id = ?1)"
-    own = f"""(session_id = ?1 OR instr(path, '/' || {name} || '.jsonl') > 0 OR instr(path, '/' || {name} || '/') > 0)
-        AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.file_id = files.id)"""
-    for table in ("problems", "kept_types", "redactions"):
-        connection.execute(f"DELETE FROM {table} WHERE file_id IN (SELECT id FROM files WHERE {own})", (session,))
-    connection.execute(f"DELETE FROM files WHERE {own}", (session,))
-    connection.execute(
-        "UPDATE sessions SET session_id = 'forgotten-' || id, started_ms = NULL, last_ms = NULL WHERE id = ?",
-        (session,),
-    )
-
-
-def _hand_over(connection: apsw.Connection, session: int) -> None:
-    """Give messages that another session holds a copy of to that session."""
-    for message, file, offset, part in rows(
-        connection,
-        """SELECT c.message_id, c.file_id, c.offset, c.part FROM copies c JOIN messages m ON m.id = c.message_id
-           WHERE m.session_id = ?1 AND c.session_id <> ?1
-           GROUP BY c.message_id HAVING max(c.generation * 1000000 - c.session_id)""",
-        (session,),
-    ):
-        place = (file, offset, part)
-        connection.execute(
-            """UPDATE messages SET (key, uuid, parent, session_id, file_id, offset, length, part, generation, time_ms,
-                 copy_kind) = (SELECT key, uuid, parent, session_id, file_id, offset, length, part, generation, time_ms,
-                 copy_kind FROM copies WHERE file_id = ?1 AND offset = ?2 AND part = ?3) WHERE id = ?4""",
-            (*place, message),
-        )
-        connection.execute("DELETE FROM copies WHERE file_id = ? AND offset = ? AND part = ?", place)
-        connection.execute("DELETE FROM copies WHERE message_id = ? AND session_id = ?", (message, session))
-        connection.execute(
-            """UPDATE chunks SET (session_id, time_ms) = (
-                 SELECT m.session_id, m.time_ms FROM messages m WHERE m.id = chunks.message_id) WHERE message_id = ?""",
-            (message,),
-        )

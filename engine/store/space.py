@@ -68,14 +68,14 @@ def forget_traces(connection: apsw.Connection) -> None:
 
 def _begin_merging(connection: apsw.Connection) -> bool:
     # A negative number puts all segments into one, the first pages of it now.
-    with _overwriting(connection):
+    with overwriting(connection):
         connection.execute("INSERT INTO search (search, rank) VALUES ('merge', ?)", (-MERGE_PAGES,))
     return False
 
 
 def _merge(connection: apsw.Connection) -> bool:
     before = connection.total_changes()
-    with _overwriting(connection):
+    with overwriting(connection):
         connection.execute("INSERT INTO search (search, rank) VALUES ('merge', ?)", (MERGE_PAGES,))
     # FTS5 counts the statement itself as one change.
     return connection.total_changes() - before >= 2
@@ -84,7 +84,7 @@ def _merge(connection: apsw.Connection) -> bool:
 def compact_vectors(connection: apsw.Connection) -> bool:
     """Move the codes of a few sparse chunks together; False when there are none. A chunk that is empty goes (0.1.9)."""
     moved = 0
-    with _overwriting(connection), connection:
+    with overwriting(connection), connection:
         for each in generations(connection):
             moved += _compact(connection, f"bits_{each.id}")
     return moved > 0
@@ -129,7 +129,7 @@ def _shorten(connection: apsw.Connection) -> bool:
 
 
 @contextmanager
-def _overwriting(connection: apsw.Connection) -> Generator[None]:
+def overwriting(connection: apsw.Connection) -> Generator[None]:
     """Overwrite what is deleted meanwhile, also in pages that are not needed any more."""
     connection.execute("PRAGMA secure_delete = ON")
     try:

@@ -107,24 +107,42 @@ def vector_gaps(connection: apsw.Connection) -> VectorGaps:
     )
 
 
-def mend_vectors(connection: apsw.Connection) -> None:
-    """Delete vectors without a chunk and codes without a vector, and let chunks without vectors wait again."""
-    connection.execute("DELETE FROM passages WHERE chunk_id NOT IN (SELECT id FROM chunks)")
-    missing = """SELECT e.generation, e.chunk_id FROM embedded e WHERE e.state = 0 AND NOT EXISTS (
-        SELECT 1 FROM passages p WHERE p.chunk_id = e.chunk_id AND p.generation = e.generation)"""
-    again = rows(connection, missing)
+def mend_some_vectors(connection: apsw.Connection) -> bool:
+    """Delete some vectors without a chunk and codes without a vector, and let some chunks without vectors wait again.
+
+    Args:
+        connection: The writer's, inside a transaction of its own: others write in between.
+
+    Returns:
+        Whether there may be more.
+    """
+    connection.execute(
+        """DELETE FROM passages WHERE id IN (SELECT p.id FROM passages p
+           WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.id = p.chunk_id) LIMIT ?)""",
+        (STEP_ROWS,),
+    )
+    mended = connection.changes()
+    again = rows(
+        connection,
+        """SELECT e.generation, e.chunk_id FROM embedded e WHERE e.state = 0 AND NOT EXISTS (
+           SELECT 1 FROM passages p WHERE p.chunk_id = e.chunk_id AND p.generation = e.generation) LIMIT ?""",
+        (STEP_ROWS,),
+    )
     for generation in generations(connection):
         table = f"bits_{generation.id}"
         without_bits = rows(
             connection,
             f"""SELECT DISTINCT chunk_id FROM passages WHERE generation = ?
-                AND id NOT IN (SELECT rowid FROM {table}_rowids)""",
-            (generation.id,),
+                AND id NOT IN (SELECT rowid FROM {table}_rowids) LIMIT ?""",
+            (generation.id, STEP_ROWS),
         )
         again += [(generation.id, each[0]) for each in without_bits]
         connection.execute(
-            f"DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table}_rowids EXCEPT SELECT id FROM passages)"
+            f"""DELETE FROM {table} WHERE rowid IN (
+                  SELECT rowid FROM {table}_rowids EXCEPT SELECT id FROM passages LIMIT ?)""",
+            (STEP_ROWS,),
         )
+        mended += connection.changes()
     for generation_id, chunk in again:
         connection.execute("DELETE FROM passages WHERE generation = ? AND chunk_id = ?", (generation_id, chunk))
         connection.execute("DELETE FROM embedded WHERE generation = ? AND chunk_id = ?", (generation_id, chunk))
@@ -132,6 +150,7 @@ def mend_vectors(connection: apsw.Connection) -> None:
             """INSERT OR IGNORE INTO waiting SELECT ?, id, signal, coalesce(time_ms, 0) FROM chunks WHERE id = ?""",
             (generation_id, chunk),
         )
+    return bool(mended or again)
 
 
 def integrity_of_words(database: Path) -> str | None:

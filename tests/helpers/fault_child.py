@@ -44,15 +44,28 @@ def embedding_engine_at(home: Path, projects: Path) -> Engine:
     return Engine(Paths.below(home), settings, FixedClock(NOW), roots=roots, worker=hash_worker.command())
 
 
+def go_on(transcript: Path, messages: int, text: str, *, first: int = 10_000) -> None:
+    """Let a session go on.
+
+    Args:
+        transcript: Its file.
+        messages: How many it says.
+        text: What it says.
+        first: Number of the first line, for ids that no other line has.
+    """
+    builder = TranscriptBuilder(transcript.stem)
+    builder.lines = [{}] * first
+    for _ in range(messages):
+        builder.prompt(text)
+    builder.lines = builder.lines[first:]
+    with transcript.open("ab") as file:
+        file.write(builder.data())
+
+
 def grow(projects: Path, number: int, *, step: int, more: str = "") -> None:
     """Let sessions go on, one in so many each time."""
     for file in sorted(projects.glob("*/*.jsonl"))[number % step :: step]:
-        builder = TranscriptBuilder(file.stem)
-        builder.lines = [{}] * (10_000 + 10 * number)
-        builder.prompt(f"Round {number} goes on about plums. {more}")
-        builder.lines = builder.lines[-1:]
-        with file.open("ab") as transcript:
-            transcript.write(builder.data())
+        go_on(file, 1, f"Round {number} goes on about plums. {more}", first=10_000 + 10 * number)
 
 
 def append_rounds(engine: Engine, projects: Path) -> None:

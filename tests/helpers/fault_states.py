@@ -14,13 +14,16 @@ from engine.archive.reader import ArchiveReader
 from engine.core.paths import Paths
 from engine.store.backup import damage_of
 from engine.store.connection import open_writer
-from tests.helpers.fault_child import NOW, engine_at, work
+from engine.store.removing import STEP_MESSAGES
+from tests.helpers.fault_child import FORGOTTEN, NOW, engine_at, go_on, work
 from tests.helpers.transcripts import TranscriptBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
 SESSIONS = 24
+LARGE = 3 * STEP_MESSAGES
+"""Messages more of the session that is forgotten: it goes in several steps."""
 
 
 def write_history(projects: Path) -> None:
@@ -75,18 +78,22 @@ class Prepared:
         write_history(self._empty / "projects")
         self._read = folder / "read"
         self._full = folder / "full"
+        self._large = folder / "large"
         self._run = folder / "run"
         home, projects = self.begin("backfill")
         work("backfill", home, projects)
         shutil.copytree(self._run, self._read)
         work("everything", home, projects)
-        self._run.rename(self._full)
+        shutil.copytree(self._run, self._full)
+        go_on(next(projects.glob(f"*/{FORGOTTEN}.jsonl")), LARGE, "A longer one about plums.")
+        work("everything", home, projects)
+        self._run.rename(self._large)
         self._expected: dict[str, dict[str, Any]] = {}
 
     def begin(self, phase: str) -> tuple[Path, Path]:
         """Make the state before a phase, always in the same place; return home and projects."""
         shutil.rmtree(self._run, ignore_errors=True)
-        before = {"backfill": self._empty, "everything": self._empty, "storing": self._read}
+        before = {"backfill": self._empty, "everything": self._empty, "storing": self._read, "forget": self._large}
         shutil.copytree(before.get(phase, self._full), self._run)
         home, projects = self._run / "home", self._run / "projects"
         if phase == "migration":

@@ -20,9 +20,10 @@ import pytest
 
 from engine.core.errors import EngineAlreadyRunning
 from engine.core.paths import Paths
+from engine.maintenance.removals import FILE_NAME, Removals
 from engine.service import EngineState
 from engine.store.backup import damage_of
-from tests.helpers.fault_child import engine_at, work
+from tests.helpers.fault_child import FORGOTTEN, engine_at, work
 from tests.helpers.fault_forks import forks
 from tests.helpers.fault_states import (
     Prepared,
@@ -99,6 +100,37 @@ def test_a_kill_at_any_moment_loses_and_doubles_nothing(prepared: Prepared, kill
         if killed == KILLS:
             break
     assert killed == KILLS
+
+
+def test_a_forget_that_is_killed_at_any_moment_is_finished_or_was_not_begun(prepared: Prepared, killer: Forks) -> None:
+    gone = prepared.expected("forget")
+    there = content(*prepared.begin("forget"))
+    seconds = killer.run("forget", *prepared.begin("forget")).seconds
+    chance = random.Random(3)
+    killed = finished = 0
+    for _ in range(4 * KILLS):
+        home, projects = prepared.begin("forget")
+        ended = killer.run("forget", home, projects, kill_after=chance.random() * seconds)
+        if ended.code == 0:
+            seconds = max(0.9 * seconds, 0.01)
+            continue
+        assert ended.code == -signal.SIGKILL
+        killed += 1
+
+        after = content(home, projects)
+
+        if Removals(Paths.below(home).data / FILE_NAME).any_forgotten:
+            finished += 1
+            assert after == gone
+            assert traces(home, "word1x3") == []
+            assert list(Paths.below(home).archive.rglob(f"*{FORGOTTEN}*")) == []
+            assert damage_of(Paths.below(home).database) == ()
+        else:
+            assert after == there
+        if killed == KILLS:
+            break
+    assert killed == KILLS
+    assert finished
 
 
 def test_the_lock_of_a_killed_engine_is_free(prepared: Prepared) -> None:
