@@ -27,8 +27,17 @@ def main() -> int:
         from engine.ingest.prepare import main as prepare  # noqa: PLC0415 - see above
 
         return prepare()
+    # While that is imported there is nothing to tidy: Ctrl+C ends the process at once. Python's way is an exception,
+    # and one that comes inside the import system may be dropped there.
+    import signal  # noqa: PLC0415 - the shim takes the signals itself
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     from engine.cli.app import main as command_line  # noqa: PLC0415 - see above
 
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, before)
     return command_line(sys.argv[1:])
 
 

@@ -128,6 +128,23 @@ def until_told() -> Generator[Told]:
 
 
 @contextmanager
+def as_by_ctrl_c() -> Generator[None]:
+    """Let every signal to end do what Ctrl+C does, for work that is broken off: what was started is stopped.
+
+    Signals that whoever started us wants ignored stay ignored. Only the main thread may use this.
+    """
+    handlers = {number: signal.getsignal(number) for number in _numbers()}
+    before = {number: handler for number, handler in handlers.items() if handler is signal.SIG_DFL}
+    try:
+        for number in before:
+            signal.signal(number, signal.default_int_handler)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def giving_way(engine: Engine, told: Told) -> Generator[None]:
     """Let an engine without a window be told to end when the app has started and wants to take over."""
 

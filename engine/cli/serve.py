@@ -10,7 +10,7 @@ import typer
 
 from engine.cli import options, words
 from engine.cli.access import access_of, settings_of
-from engine.cli.foreground import giving_way, running, until_told
+from engine.cli.foreground import as_by_ctrl_c, giving_way, running, until_told
 from engine.cli.output import Output
 from engine.cli.progress import ProgressView
 from engine.core.clock import SystemClock
@@ -53,9 +53,10 @@ def serve(
     paths = access_of(ctx).paths
     try:
         if once:
-            engine = new_engine(paths, output, no_embed=no_embed)
-            with running(engine, watch=False, verbose=verbose):
-                _index(engine, output, until)
+            with as_by_ctrl_c():
+                engine = new_engine(paths, output, no_embed=no_embed)
+                with running(engine, watch=False, verbose=verbose):
+                    _index(engine, output, until)
             return
         with until_told() as told:
             engine = new_engine(paths, output, no_embed=no_embed)

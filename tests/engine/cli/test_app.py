@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -144,6 +145,25 @@ def test_the_shim_branches_off_before_the_command_line_is_imported() -> None:
         "assert main() == 2; assert not {'typer', 'rich', 'apsw', 'mcp'} & set(sys.modules)"
     )
     assert python(code).returncode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("comes_while", ["engine.cli.app", "rich.console", ""])
+def test_ctrl_c_while_the_command_line_is_imported_ends_it_at_once_without_a_word(comes_while: str) -> None:
+    code = (
+        "import signal, sys\n"
+        "class Comes:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {comes_while!r}: signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Comes())\n"
+        "sys.argv = ['backscroll', '--version']\n"
+        "from engine.__main__ import main\n"
+        "main()\n"
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+    )
+    done = python(code)
+    assert done.returncode == (-signal.SIGINT if comes_while else 0)
+    assert done.stderr == b""
 
 
 def test_help_needs_neither_database_nor_protocol() -> None:
