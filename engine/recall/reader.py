@@ -60,6 +60,8 @@ class Reader:
         """
         asked = [self.message_number(connection, each) for each in identities]
         rows = reading.messages(connection, asked)
+        # Forks and resumes share messages: each is told once, and one that was asked for in its own session.
+        told: set[int] = set()
         sessions: dict[int, list[MessageRow]] = {}
         for row in rows:
             sessions.setdefault(row.session, []).append(row)
@@ -78,10 +80,13 @@ class Reader:
             if position is None and indexes:
                 position = Position(index=indexes[0], of=len(order))
             agents = {row.agent for row in members}
-            shown = reading.messages(connection, [order[index] for index in indexes])
+            own = {row.id for row in members}
+            left = told | (set(asked) - own)
+            shown = reading.messages(connection, [order[index] for index in indexes if order[index] not in left])
             if side and not any(not row.is_sidechain for row in members):
                 shown = tuple(row for row in shown if row.agent in agents)
-            views += self._views(connection, shown, {row.id for row in members})
+            told.update(row.id for row in shown)
+            views += self._views(connection, shown, own)
         infos = reading.sessions_by_id(connection, sessions)
         first, *others = [session_row(infos[number], self._zone) for number in sessions]
         return Reading(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.core.models.kinds import Kind, Role, Signal
+from engine.core.text import clean
 from engine.store.codes import KINDS, ROLES, SIGNALS
 from engine.store.connection import Value
 
@@ -121,8 +122,11 @@ def _shown(where: Conditions, chunk_filter: ChunkFilter) -> None:
 
 
 def folders_matching(connection: apsw.Connection, text: str) -> tuple[int, ...]:
-    """Return the working directories whose path, or whose repository's path, contains a text, whatever its case."""
-    wanted = text.casefold()
+    """Return the working directories whose path, or whose repository's path, contains a text, whatever its case.
+
+    Paths are stored composed (NFC); macOS hands out decomposed ones.
+    """
+    wanted = clean(text).casefold()
     return tuple(
         row[0]
         for row in connection.execute(
@@ -134,14 +138,21 @@ def folders_matching(connection: apsw.Connection, text: str) -> tuple[int, ...]:
 
 def folders_below(connection: apsw.Connection, repository: str) -> tuple[int, ...]:
     """Return the working directories of a repository: grouped under it, or inside its folder."""
-    inside = repository.rstrip("/\\")
-    return tuple(
-        row[0]
-        for row in connection.execute(
-            "SELECT f.id, f.cwd, p.path FROM folders f JOIN projects p ON p.id = f.project_id"
-        )
-        if row[2] == inside or row[1] == inside or row[1].startswith((f"{inside}/", f"{inside}\\"))
-    )
+    inside = _comparable(repository.rstrip("/\\"))
+    found: list[int] = []
+    for number, folder, project in connection.execute(
+        "SELECT f.id, f.cwd, p.path FROM folders f JOIN projects p ON p.id = f.project_id"
+    ):
+        cwd = _comparable(folder)
+        if inside in (cwd, _comparable(project)) or cwd.startswith((f"{inside}/", f"{inside}\\")):
+            found.append(number)
+    return tuple(found)
+
+
+def _comparable(path: str) -> str:
+    """Return a path so that two spellings of one folder are equal: composed, and without case where it has a drive."""
+    path = clean(path)
+    return path.casefold() if path[1:2] == ":" else path
 
 
 def folder_names(connection: apsw.Connection) -> dict[int, tuple[str, str]]:

@@ -15,6 +15,7 @@ from engine.core.models.kinds import Role
 from engine.core.paths import Paths
 from tests.engine.recall.conftest import LATER, LONG, REPOSITORY, write_history
 from tests.helpers.engines import running_engine
+from tests.helpers.transcripts import TranscriptBuilder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +71,22 @@ def test_ids_of_two_sessions_name_both(history: History) -> None:
     assert found.session.session_id == LONG
     assert found.other_sessions is not None
     assert [row.session_id for row in found.other_sessions] == [LATER]
+
+
+def test_what_sessions_share_is_told_once_and_what_was_asked_for_in_its_own(tmp_path: Path) -> None:
+    origin = TranscriptBuilder(LONG, cwd=REPOSITORY)
+    first, second = origin.prompt("Shared question"), origin.answer("Shared answer")
+    origin.write(tmp_path / "projects")
+    fork = TranscriptBuilder(LATER, cwd=REPOSITORY, lines=[line | {"sessionId": LATER} for line in origin.lines])
+    third = fork.prompt("Asked in the fork only")
+    fork.write(tmp_path / "projects")
+
+    with running_engine(Paths.below(tmp_path / "home"), tmp_path / "projects") as engine:
+        for asked in ([third, first], [first, third], [third, second]):
+            found = engine.api.get_context(asked, before=3, after=3)
+            shown = [message.message_uuid for message in found.messages]
+            assert sorted(shown) == sorted({first, second, third})
+            assert {message.message_uuid for message in found.messages if message.in_hit} == set(asked)
 
 
 @pytest.mark.parametrize("unknown", ["nonsense!", "0000000000000", "11111111-0000-4000-8000-00000000ffff", ""])
