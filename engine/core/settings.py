@@ -39,12 +39,14 @@ __all__ = [
     "default_in_words",
     "default_threads",
     "load_settings",
+    "moved_aside",
     "read_settings",
     "save_setting",
     "setting_of",
 ]
 
 Theme = Literal["system", "light", "dark"]
+_ASIDE = ".unreadable-"
 
 BUNDLED_MODEL = "bundled"
 """The embedding model that is installed with the app; another value is a folder with a sentence-transformers model."""
@@ -341,9 +343,14 @@ def _misspelt(document: Mapping[str, Any]) -> list[SettingProblem]:
     return problems
 
 
+def moved_aside(path: Path) -> Path | None:
+    """Return the last settings file that could not be read and still lies beside where it was."""
+    return max(path.parent.glob(f"{path.name}{_ASIDE}*"), default=None)
+
+
 def _move_aside(path: Path, error: ValueError, clock: Clock) -> SettingProblem:
     stamp = datetime.fromtimestamp(clock.now(), UTC).strftime("%Y%m%dT%H%M%SZ")
-    aside = path.with_name(f"{path.name}.unreadable-{stamp}")
+    aside = path.with_name(f"{path.name}{_ASIDE}{stamp}")
     try:
         path.rename(aside)
     except OSError as failure:

@@ -415,6 +415,7 @@ class Engine:
             *notices.degraded(self._reason),
             *notices.of_watching(self._watcher),
             *notices.set_aside(self._set_aside),
+            *notices.of_settings(self.paths.settings_file),
             *notices.unredacted(has_unredacted=self._keeper.has_unredacted),
             *notices.of_archive(self._keeper.archiver),
             *notices.of_reading(self._ingestor),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.core.errors import StorageFailure
 from engine.core.models.status import Notice
+from engine.core.settings import moved_aside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +51,17 @@ def set_aside(database: Path | None) -> Iterator[Notice]:
             id="set_aside",
             text="The index was damaged. It was moved aside and is made anew from transcripts and archive.",
             hint=f"The damaged one is kept in {database}; nothing has to be done.",
+        )
+
+
+def of_settings(file: Path) -> Iterator[Notice]:
+    """Say that the person's settings could not be read, until they have dealt with the file that holds them."""
+    aside = moved_aside(file)
+    if aside is not None:
+        yield Notice(
+            id="settings",
+            text=f"The settings could not be read: the defaults are used, and the file was moved to {aside}.",
+            hint="Take over what you need into the settings, then delete that file.",
         )
 
 
