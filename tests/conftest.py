@@ -10,6 +10,7 @@ import logging
 import os
 import re
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -88,6 +89,18 @@ def escaped(value: Any) -> Any:
 def short_folder() -> Path:
     """Make a folder whose path leaves room for a Unix socket's 100 bytes (macOS' own temporary folder does not)."""
     return Path(tempfile.mkdtemp(prefix="bs-", dir="/tmp" if os.name == "posix" else None))  # noqa: S108 - mkdtemp
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_end_what_a_test_starts() -> Iterator[None]:
+    """Undo what the caller ignores (`nohup`, a background job of a shell): what a test starts would not hear Ctrl+C."""
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    ignored = [number for number in numbers if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @pytest.fixture

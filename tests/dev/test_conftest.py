@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from engine.core.paths import Paths
-
-if TYPE_CHECKING:
-    import pytest
 
 pytest_plugins = ["pytester"]
 
@@ -64,6 +63,31 @@ def test_lone_surrogates_travel_between_processes_escaped(pytester: pytest.Pytes
     prepare(pytester, SURROGATES)
     result = pytester.runpytest_subprocess("-p", "no:randomly", "-n", "1", "--log-level=INFO")
     result.assert_outcomes(passed=1, failed=1)
+
+
+STARTS = """
+import signal
+import subprocess
+import sys
+
+def test_starts():
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        sends = f"import signal; signal.raise_signal(signal.{name}); print('not heard')"
+        done = subprocess.run([sys.executable, "-c", sends], capture_output=True)
+        assert (done.returncode, done.stdout) == (-getattr(signal, name), b"")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_what_a_test_starts_hears_signals_that_the_caller_of_the_tests_ignores(pytester: pytest.Pytester) -> None:
+    prepare(pytester, STARTS)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
+    try:
+        result = pytester.runpytest_subprocess("-p", "no:randomly")
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    result.assert_outcomes(passed=1)
 
 
 def test_nothing_leads_to_the_real_home() -> None:
