@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from engine.embed.messages import Embedded
 
-LOAD_S = 100.0
+LOAD_S = 240.0
 """Importing torch takes 5 s on a quiet machine."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.integration]
