@@ -17,11 +17,14 @@ import numpy as np
 from engine.core.vectors import ModelIdentity
 from engine.embed.location import revision_of
 from engine.embed.passages import Passage, passages_of
+from engine.embed.precision import chosen_precision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
+
+    from engine.embed.precision import Precision
 
     Vectors = npt.NDArray[np.float32]
 
@@ -79,6 +82,10 @@ class _Transformer(Protocol):
 
     def eval(self) -> object: ...
 
+    def state_dict(self) -> dict[str, Any]: ...
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> object: ...
+
 
 class SentenceModel:
     """A sentence-transformers model on the CPU, one core for each call.
@@ -120,7 +127,11 @@ class SentenceModel:
         self._limit = max(8, (self._model.max_seq_length or 512) - self._model.tokenizer.num_special_tokens_to_add())
         dimension = int(self.encode(["dimension"]).shape[1])
         self._identity = ModelIdentity(model_name(folder), revision_of(Path(folder)), dimension, pooling_of(folder))
-        self._precision = self._choose(precision)
+        self._precision = chosen_precision(
+            precision,
+            is_native=torch.cpu._is_avx512_bf16_supported,  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - torch has no public name for it
+            speed=self._speed,
+        )
         if self._precision == "bfloat16":
             self._model.to(torch.bfloat16)
 
@@ -157,22 +168,20 @@ class SentenceModel:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors / np.maximum(lengths, np.float32(1e-12))
 
-    def _choose(self, precision: str) -> str:
-        """bfloat16 is twice as fast where the processor multiplies it, and three times slower where it does not."""
-        if precision != "auto":
-            return precision
+    def _speed(self, precision: Precision) -> float:
+        """Return passages a second in a precision; the weights are what they were afterwards."""
         import torch  # noqa: PLC0415 - loaded already
 
-        if torch.cpu._is_avx512_bf16_supported():  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - torch has no public name for it
-            return "bfloat16"
-        usual = self._speed()
-        self._model.to(torch.bfloat16)
-        short = self._speed()
-        self._model.to(torch.float32)
-        return "bfloat16" if short > 1.1 * usual else "float32"
+        # Weights that were rounded stay rounded: back in float32 they would be those of bfloat16, only slower.
+        kept = {name: weights.clone() for name, weights in self._model.state_dict().items()}
+        self._model.to(getattr(torch, precision))
+        try:
+            return self._measured()
+        finally:
+            self._model.to(torch.float32)
+            self._model.load_state_dict(kept)
 
-    def _speed(self) -> float:
-        """Return passages a second."""
+    def _measured(self) -> float:
         sample = ["which command did we use to build it, and why did the first one fail? " * 8] * 4
         self.encode(sample)
         started = time.perf_counter()
