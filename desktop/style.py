@@ -8,12 +8,13 @@ if TYPE_CHECKING:
     from desktop.theme import Colours
 
 
-def style_sheet(c: Colours, icons: str) -> str:
+def style_sheet(c: Colours, icons: str, line: int) -> str:
     """Return the style sheet for one scheme. Widgets are addressed by object name or by the property `kind`.
 
     Args:
         c: The scheme.
         icons: The folder of the drawings, with forward slashes.
+        line: Pixels of a field's text, which a narrow window must not cut.
     """
     scheme = "dark" if c.is_dark else "light"  # a style sheet cannot colour a drawing
     return f"""
@@ -82,7 +83,7 @@ QLineEdit, QPlainTextEdit {{ background: {c.raised}; color: {c.text};
     selection-background-color: {c.accent}; selection-color: {c.on_accent}; }}
 QLineEdit:focus, QPlainTextEdit:focus {{ border-color: {c.accent}; }}
 QComboBox, QAbstractSpinBox {{ background: {c.raised}; color: {c.text}; border: 1px solid {c.border};
-    border-radius: 6px; padding: 3px 4px 3px 8px; min-height: 22px;
+    border-radius: 6px; padding: 3px 4px 3px 8px; min-height: {line}px;
     selection-background-color: {c.accent}; selection-color: {c.on_accent}; }}
 QAbstractSpinBox QLineEdit {{ background: transparent; border: none; padding: 0; }}
 QComboBox:hover, QAbstractSpinBox:hover {{ background: {c.hover}; }}
@@ -98,7 +99,7 @@ QSpinBox::up-button:hover, QSpinBox::down-button:hover, QDoubleSpinBox::up-butto
 QDoubleSpinBox::down-button:hover {{ background: {c.selection}; border-radius: 4px; }}
 QComboBox QAbstractItemView {{ background: {c.raised}; color: {c.text}; border: 1px solid {c.border}; padding: 4px;
     outline: none; selection-background-color: {c.selection}; selection-color: {c.text}; }}
-QComboBox QAbstractItemView::item {{ min-height: 24px; padding: 0 6px; border-radius: 4px; }}
+QComboBox QAbstractItemView::item {{ min-height: {line + 2}px; padding: 0 6px; border-radius: 4px; }}
 QCheckBox {{ spacing: 8px; }}
 QCheckBox::indicator {{ width: 15px; height: 15px; border: 1px solid {c.faint}; border-radius: 4px;
     background: {c.raised}; }}

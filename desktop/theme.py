@@ -10,11 +10,14 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 
 from desktop.resources import icons_folder
 from desktop.style import style_sheet
+from desktop.text_size import grown
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
 Choice = Literal["system", "light", "dark"]
+FIELD: Final = 22
+"""Pixels of the text in a field, with usual text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,7 @@ class Theme(QObject):
 
     def _apply(self) -> None:
         self._app.setPalette(palette_of(self.colours))
-        self._app.setStyleSheet(style_sheet(self.colours, icons_folder().as_posix()))
+        self._app.setStyleSheet(style_sheet(self.colours, icons_folder().as_posix(), grown(FIELD)))
 
 
 def colour(name: str, alpha: float = 1.0) -> QColor:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.format import for_tooltip
+from desktop.text_size import with_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -137,7 +138,7 @@ class PlainWindow(QWidget):
     def __init__(self, title: str, size: QSize) -> None:
         super().__init__()
         self.setWindowTitle(title)
-        self.resize(size)
+        self.resize(with_room(size))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Close with Escape."""

@@ -9,10 +9,8 @@ from PySide6.QtCore import QSize, QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QProgressBar,
     QSpinBox,
     QStackedWidget,
@@ -23,9 +21,10 @@ from PySide6.QtWidgets import (
 from desktop import format as shown
 from desktop import words
 from desktop.errors import log_bug, trouble_of
+from desktop.figures import Figures
 from desktop.prune.only_copies import OnlyCopiesCard
 from desktop.prune.request import TITLES, Request, figures, inside, is_nothing, reply_of, result, summary, titles
-from desktop.widgets import PlainWindow, button, card, heading, label, padded, set_kind
+from desktop.widgets import PlainWindow, button, heading, label, padded, scrolled, set_kind
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QFont, QShowEvent
@@ -126,13 +125,13 @@ class PruneWindow(PlainWindow):
             form.addWidget(field, row, 1)
         self.state = label(kind="muted", wrap=True)
         self.next = button(words.prune.NEXT, self._ask, "primary")
-        self.numbers = self._numbers()
+        self.figures = Figures(words.prune.FIGURES, self._services.theme)
         self.warning = OnlyCopiesCard(self._services)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
         buttons.addWidget(self.next)
-        made = QWidget()
-        box = _column(made)
+        page = QWidget()
+        box = _column(page)
         box.addWidget(heading(words.prune.TITLE, self._font(1.25)))
         box.addWidget(label(words.prune.WHAT, "muted", wrap=True))
         box.addLayout(form)
@@ -140,25 +139,11 @@ class PruneWindow(PlainWindow):
         box.addWidget(self.archive)
         box.addWidget(self.only)
         box.addWidget(heading(words.prune.GOES, self._font(1.0)))
-        box.addWidget(self.numbers)
+        box.addWidget(self.figures)
         box.addWidget(self.state)
         box.addWidget(self.warning)
         box.addStretch(1)
-        box.addLayout(buttons)
-        return made
-
-    def _numbers(self) -> QFrame:
-        made = card()
-        grid = QGridLayout(made)
-        grid.setContentsMargins(16, 12, 16, 12)
-        self.figures: list[QLabel] = []
-        for column, name in enumerate(words.prune.FIGURES):
-            number = heading("", self._font(1.2))
-            number.setAccessibleName(name)
-            grid.addWidget(number, 0, column)
-            grid.addWidget(label(name, "faint"), 1, column)
-            self.figures.append(number)
-        return made
+        return _above(buttons, page)
 
     def _asking(self) -> QWidget:
         self.summary = label(wrap=True)
@@ -171,16 +156,15 @@ class PruneWindow(PlainWindow):
         row.addWidget(self.back)
         row.addStretch(1)
         row.addWidget(self.now)
-        made = QWidget()
-        box = _column(made)
+        page = QWidget()
+        box = _column(page)
         box.addWidget(heading(words.prune.SURE, self._font(1.25)))
         box.addWidget(self.summary)
         box.addWidget(label(words.prune.FOREVER, "muted", wrap=True))
         box.addWidget(self.last_warning)
         box.addWidget(self.understood)
         box.addStretch(1)
-        box.addLayout(row)
-        return made
+        return _above(row, page)
 
     def _running(self) -> QWidget:
         self.bar = QProgressBar()
@@ -269,16 +253,14 @@ class PruneWindow(PlainWindow):
         self.state.setText(text)
         set_kind(self.state, kind)
         self.state.show()
-        for number in self.figures:
-            number.setText("–")  # noqa: RUF001 - a dash where a number will stand
+        self.figures.clear()
         self.warning.tell("", "")
 
     def _counted(self, answer: dict[str, Any]) -> None:
         if self._asked != self.wanted:
             return  # the numbers of another choice
         self.reply = reply = reply_of(answer)
-        for number, text in zip(self.figures, figures(reply), strict=True):
-            number.setText(text)
+        self.figures.tell(figures(reply))
         self.state.setText(words.prune.NOTHING if is_nothing(reply) else "")
         set_kind(self.state, "muted")
         self.state.setVisible(is_nothing(reply))
@@ -393,3 +375,12 @@ def _column(inside: QWidget) -> QVBoxLayout:
     box.setContentsMargins(0, 0, 0, 0)
     box.setSpacing(12)
     return box
+
+
+def _above(buttons: QHBoxLayout, page: QWidget) -> QWidget:
+    """Return a page that can be scrolled where it is higher than the window; its buttons stay in sight."""
+    made = QWidget()
+    box = _column(made)
+    box.addWidget(scrolled(page), 1)
+    box.addLayout(buttons)
+    return made

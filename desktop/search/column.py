@@ -14,6 +14,7 @@ from desktop import format as shown
 from desktop.search.code_surface import surfaces_of
 from desktop.search.document import Look, document_of, input_text, is_foldable
 from desktop.search.speakers import speaker_of
+from desktop.text_size import grown
 from engine.search.query import read_query
 from engine.search.snippets import matches_in
 
@@ -30,6 +31,7 @@ ESTIMATE = 84
 KEPT = 80
 """Documents kept laid out: about three screens."""
 HEAD = 26
+"""Pixels of a speaker's name with usual text."""
 GAP = 14
 
 
@@ -74,17 +76,13 @@ class Laid:
     """A message laid out for the present width."""
 
     document: QTextDocument
-    has_head: bool
+    top: int
+    """Where the text begins: below the speaker's name, where that stands above it."""
     height: int
     marks: list[tuple[int, int]]
     """Matches: start and length."""
     surfaces: tuple[QRectF, ...] = ()
     """Behind code."""
-
-    @property
-    def top(self) -> int:
-        """Where the text begins, below the speaker's name."""
-        return HEAD if self.has_head else 0
 
 
 class Column:
@@ -189,13 +187,11 @@ class Column:
         document = document_of(message, self._opened[index], look)
         document.setTextWidth(self._width)
         if document.characterCount() <= 1:
-            return Laid(document, has_head=False, height=0, marks=[])
+            return Laid(document, top=0, height=0, marks=[])
         before = self.source.message(index - 1) if index else None
-        has_head = before is None or speaker_of(before) != speaker_of(message)
-        height = round(document.size().height()) + (HEAD if has_head else 0) + GAP
-        return Laid(
-            document, has_head=has_head, height=height, marks=self._marks(document), surfaces=surfaces_of(document)
-        )
+        top = grown(HEAD) if before is None or speaker_of(before) != speaker_of(message) else 0
+        height = top + round(document.size().height()) + GAP
+        return Laid(document, top=top, height=height, marks=self._marks(document), surfaces=surfaces_of(document))
 
     def _folds_with_match(self, message: MessageView) -> set[int]:
         if self._query is None:

@@ -24,9 +24,8 @@ from PySide6.QtGui import (
     QPainter,
     QTextCharFormat,
     QTextLayout,
-    QTextOption,
 )
-from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from desktop import format as shown
 from desktop import words
@@ -34,6 +33,8 @@ from desktop.painting import place_of
 from desktop.resources import drawn
 from desktop.search.model import ROW_ROLE
 from desktop.search.rows import Heading, HitRow, RecordItem, SessionItem
+from desktop.search.snippet_lines import paint_lines, range_of
+from desktop.text_size import grown
 from desktop.theme import colour
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ MORE_GAP: Final = 3
 ICON: Final = 16
 ICON_GAP: Final = 10
 INDENT: Final = 18
-INNER_TIME: Final = INDENT + 60
-"""What a further hit of a session leaves less for its text: it is set in, and its time stands beside it."""
+INNER_TIME: Final = 60
+"""What the time beside a further hit of a session takes from its text, with usual text."""
 SNIPPET_LINES: Final = 2
 MAX_SNIPPET: Final = 400
 """Characters that are laid out; two lines hold fewer at any width."""
@@ -83,6 +84,7 @@ class Fonts:
         self.in_chip = QFontMetrics(self.chip)
         self.line = QFontMetrics(self.made_from).lineSpacing()
         self.small_line = self.in_small.lineSpacing()
+        self.icon = grown(ICON)
 
 
 class RowDelegate(QStyledItemDelegate):
@@ -100,7 +102,8 @@ class RowDelegate(QStyledItemDelegate):
         super().__init__()
         self._theme = theme
         self._colours = theme.colours
-        """Of the row that is being painted."""
+        self._bounds, self._direction = QRect(), Qt.LayoutDirection.LeftToRight
+        """All three: of the row that is being painted."""
         self._now = now
         self._fonts = Fonts(theme)
 
@@ -133,7 +136,9 @@ class RowDelegate(QStyledItemDelegate):
         view = self.parent()
         if not isinstance(view, QAbstractItemView):
             return SNIPPET_LINES
-        room = view.viewport().width() - 2 * (SIDE + PAD) - ICON - ICON_GAP - (INNER_TIME if row.inner else 0)
+        room = view.viewport().width() - 2 * (SIDE + PAD) - self._fonts.icon - ICON_GAP
+        if row.inner:
+            room -= INDENT + grown(INNER_TIME)
         text = row.hit.snippet[:MAX_SNIPPET]
         if len(text) * self._fonts.in_small.averageCharWidth() > 2 * room:
             return SNIPPET_LINES
@@ -147,6 +152,7 @@ class RowDelegate(QStyledItemDelegate):
         rect, state = place_of(option)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._bounds, self._direction = rect, painter.layoutDirection()
         colours = self._theme.colours
         is_selected = bool(state & QStyle.StateFlag.State_Selected)
         if not isinstance(row, Heading) and (is_selected or state & QStyle.StateFlag.State_MouseOver):
@@ -216,13 +222,19 @@ class RowDelegate(QStyledItemDelegate):
             painter.setPen(colour(self._colours.accent))
             text = f"{'▾' if row.expanded else '▸'} {words.search.more_in_session(row.more)}"
             place = QRect(below.left(), top, below.width(), fonts.small_line)
-            painter.drawText(place, Qt.AlignmentFlag.AlignLeft, text)
+            painter.drawText(self._placed(place), Qt.AlignmentFlag.AlignLeft, text)
+
+    def _placed(self, box: QRect) -> QRect:
+        """Return where a box of the row lies: in a window from right to left at the other side."""
+        return QStyle.visualRect(self._direction, self._bounds, box)
 
     def _icon(self, painter: QPainter, name: str, tint: str, box: QRect) -> QRect:
         """Draw the mark of a row and return what is left beside it."""
         ratio = painter.device().devicePixelRatioF()
-        painter.drawPixmap(QPointF(box.left(), box.top() + 2), drawn(name, ICON, tint, ratio))
-        return box.adjusted(ICON + ICON_GAP, 0, 0, 0)
+        size = self.fonts.icon
+        place = self._placed(QRect(box.left(), box.top() + 2, size, size))
+        painter.drawPixmap(QPointF(place.topLeft()), drawn(name, size, tint, ratio))
+        return box.adjusted(size + ICON_GAP, 0, 0, 0)
 
     def _role_look(self, hit: Hit) -> tuple[str, str]:
         colours = self._colours
@@ -248,7 +260,8 @@ class RowDelegate(QStyledItemDelegate):
     def _text(self, painter: QPainter, text: str, box: QRect, metrics: QFontMetrics) -> None:
         """Draw one line on the font's own baseline: letters of another font (Chinese, emoji) must not push it down."""
         elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(QPointF(box.left(), box.top() + metrics.ascent()), elided)
+        place = self._placed(QRect(box.left(), box.top(), metrics.horizontalAdvance(elided), metrics.height()))
+        painter.drawText(QPointF(place.left(), place.top() + metrics.ascent()), elided)
 
     def _time(self, painter: QPainter, timestamp: str | None, box: QRect) -> int:
         fonts = self.fonts
@@ -256,7 +269,8 @@ class RowDelegate(QStyledItemDelegate):
         width = fonts.in_tiny.horizontalAdvance(text)
         painter.setFont(fonts.tiny)
         painter.setPen(colour(self._colours.faint))
-        painter.drawText(QPointF(box.right() + 1 - width, box.top() + fonts.in_title.ascent()), text)
+        place = self._placed(QRect(box.right() + 1 - width, box.top(), width, fonts.line))
+        painter.drawText(QPointF(place.left(), place.top() + fonts.in_title.ascent()), text)
         return width
 
     def _ago(self, timestamp: str | None) -> str:
@@ -271,25 +285,29 @@ class RowDelegate(QStyledItemDelegate):
         painter.setPen(Qt.PenStyle.NoPen)
         # On the selected row a chip of its own colour could not be seen.
         painter.setBrush(colour(colours.window if is_selected else colours.chip, 0.7 if is_selected else 1))
-        painter.drawRoundedRect(chip, 5, 5)
+        chip = self._placed(chip)
+        painter.drawRoundedRect(QRectF(chip), 5, 5)
         painter.setFont(fonts.chip)
         painter.setPen(colour(colours.on_chip))
         painter.drawText(chip, Qt.AlignmentFlag.AlignCenter, text)
-        return round(chip.width())
+        return chip.width()
 
-    def _chip(self, hit: Hit, box: QRect) -> tuple[str, QRectF]:
+    def _chip(self, hit: Hit, box: QRect) -> tuple[str, QRect]:
         """Return what a project's chip says, and where it is; nothing for a hit of no project."""
         metrics = self.fonts.in_chip
         text = metrics.elidedText(shown.project_name(hit.project), Qt.TextElideMode.ElideMiddle, box.width() // 3)
         width, height = metrics.horizontalAdvance(text) + 12, metrics.height() + 2
-        return text, QRectF(box.right() - width, box.top() + (self.fonts.line - height) / 2, width, height)
+        return text, QRect(box.right() - width, box.top() + (self.fonts.line - height) // 2, width, height)
 
-    def chip_at(self, rect: QRect, row: HitRow) -> QRectF:
+    def chip_at(self, rect: QRect, row: HitRow) -> QRect:
         """Return where the chip of a row lies; an empty place where there is none."""
-        box = rect.adjusted(SIDE + PAD + ICON + ICON_GAP, EDGE, -SIDE - PAD, -EDGE)
+        box = rect.adjusted(SIDE + PAD + self.fonts.icon + ICON_GAP, EDGE, -SIDE - PAD, -EDGE)
         used = self.fonts.in_tiny.horizontalAdvance(self._ago(row.hit.timestamp)) + 8
         text, chip = self._chip(row.hit, box.adjusted(0, 0, -used, 0))
-        return chip if text and not row.inner else QRectF()
+        if not text or row.inner:
+            return QRect()
+        view = self.parent()
+        return QStyle.visualRect(view.layoutDirection(), rect, chip) if isinstance(view, QWidget) else chip
 
     def editorEvent(
         self,
@@ -307,7 +325,7 @@ class RowDelegate(QStyledItemDelegate):
             and isinstance(row, HitRow)
         ):
             rect, _ = place_of(option)
-            if self.chip_at(rect, row).contains(event.position()):
+            if self.chip_at(rect, row).contains(event.position().toPoint()):
                 self.project_clicked.emit(shown.project_name(row.hit.project))
                 return True
         return super().editorEvent(event, model, option, index)
@@ -324,65 +342,16 @@ class RowDelegate(QStyledItemDelegate):
             form = QTextCharFormat()
             form.setBackground(colour(colours.mark))
             form.setForeground(colour(colours.on_mark))
-            formats.append(_range(start, length, form))
+            formats.append(range_of(start, length, form))
         if prefix:
             form = QTextCharFormat()
             form.setForeground(colour(colours.text))
             form.setFontWeight(QFont.Weight.DemiBold)
-            formats.append(_range(0, len(prefix) - 1, form))
-        paint_lines(painter, text, formats, box, (self.fonts.small, colours.muted, lines))
+            formats.append(range_of(0, len(prefix) - 1, form))
+        paint_lines(painter, text, formats, self._placed(box), (self.fonts.small, colours.muted, lines))
 
 
 def _prefix(hit: Hit) -> str:
     """Return the tool's name before what it was told or answered."""
     is_tool = hit.tool and hit.kind in {"tool_use", "tool_result"}
     return f"{shown.one_line(f'{hit.tool}:', 60)} " if is_tool else ""
-
-
-def _range(start: int, length: int, form: QTextCharFormat) -> QTextLayout.FormatRange:
-    made = QTextLayout.FormatRange()
-    made.start = start
-    made.length = length
-    made.format = form
-    return made
-
-
-def paint_lines(
-    painter: QPainter,
-    text: str,
-    formats: list[QTextLayout.FormatRange],
-    box: QRect,
-    look: tuple[QFont, str, int],
-) -> None:
-    """Draw the first lines of a text in a font, a colour and so many lines, with an ellipsis when there is more."""
-    font, tint, lines = look
-    metrics = QFontMetrics(font)
-    layout = QTextLayout(text, font)
-    option = QTextOption()
-    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-    layout.setTextOption(option)
-    layout.setFormats(formats)
-    layout.beginLayout()
-    y = 0.0
-    overflows = False
-    for number in range(lines + 1):
-        line = layout.createLine()
-        if not line.isValid():
-            break
-        if number == lines:
-            overflows = True
-            line.setPosition(QPointF(0, 1e6))
-            break
-        line.setLineWidth(max(20, box.width() - (metrics.horizontalAdvance("…") if number == lines - 1 else 0)))
-        line.setPosition(QPointF(0, y))
-        y += metrics.lineSpacing()
-    layout.endLayout()
-    painter.setPen(colour(tint))
-    # The layout as a whole is drawn, since a single line would not know its formats; the line too much is clipped.
-    clip = QRectF(box.left(), box.top(), box.width(), y + metrics.descent() / 2)
-    layout.draw(painter, QPointF(box.topLeft()), [], clip)
-    if overflows:
-        last = layout.lineAt(lines - 1)
-        right = last.naturalTextRect().right() + box.left()
-        painter.setFont(font)
-        painter.drawText(QPointF(right, box.top() + (lines - 1) * metrics.lineSpacing() + metrics.ascent()), "…")

@@ -11,6 +11,7 @@ from desktop import words
 from desktop.resources import drawn
 from desktop.search import query as typed
 from desktop.search.chips import ChipBar
+from desktop.text_size import grown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ class SearchBar(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("bar")
-        self.setFixedHeight(58)
+        self.setFixedHeight(grown(58))
         self._theme = theme
         self._chips: tuple[Chip, ...] = ()
         self._glass = QLabel(self)

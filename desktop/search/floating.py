@@ -18,6 +18,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QFrame, QSizeGrip, QVBoxLayout, QWidget
 
+from desktop.text_size import with_room
+
 if TYPE_CHECKING:
     from PySide6.QtGui import QScreen
 
@@ -56,7 +58,7 @@ class FloatingWindow(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(self.frame)
         self.setMinimumSize(SMALLEST)
-        self.resize(SIZE)
+        self.resize(with_room(SIZE))
         if as_program:
             return
         kind = Qt.WindowType.Window if sys.platform == "darwin" else Qt.WindowType.Tool

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QPushBu
 from desktop import format as shown
 from desktop import words
 from desktop.search.actions import native
+from desktop.text_size import grown
 from desktop.widgets import ElidedLabel, set_kind
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Footer(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("footer")
-        self.setFixedHeight(40)
+        self.setFixedHeight(grown(40))
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 0, 18, 0)
         row.setSpacing(2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from desktop import words
 from desktop.painting import place_of
 from desktop.search.actions import ACTIONS, shown_keys
+from desktop.text_size import grown
 from desktop.theme import colour
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class ActionList(QFrame):
         self.field.clear()
         self._filter("")
         parent = self._over
-        size = QSize(min(460, parent.width() - 40), min(420, parent.height() - 60))
+        size = QSize(min(grown(460), parent.width() - 40), min(grown(420), parent.height() - 60))
         self.setGeometry((parent.width() - size.width()) // 2, 40, size.width(), size.height())
         self.show()
         self.raise_()
@@ -161,10 +162,13 @@ class _ActionDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(QRectF(rect).adjusted(1, 1, -1, -1), 6, 6)
         inner = rect.adjusted(10, 0, -10, 0)
         painter.setPen(colour(colours.text))
-        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, index.data())
+        keys, small = index.data(_KEYS) or "", self._theme.font(0.88)
+        room = inner.width() - QFontMetrics(small).horizontalAdvance(keys) - 12
+        text = painter.fontMetrics().elidedText(index.data(), Qt.TextElideMode.ElideRight, room)
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
         painter.setPen(colour(colours.muted))
-        painter.setFont(self._theme.font(0.88))
-        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, index.data(_KEYS) or "")
+        painter.setFont(small)
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, keys)
         painter.restore()
 
 
@@ -193,7 +197,7 @@ class KeyHelp(QFrame):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         listed = [action for action in ACTIONS if action.keys]
         half = (len(listed) + 1) // 2
-        step = min(27, (self.height() - 2 * EDGE - HEAD) // max(1, half))
+        step = min(grown(27), (self.height() - 2 * EDGE - HEAD) // max(1, half))
         height = HEAD + half * step + 20
         card = QRect(EDGE, (self.height() - height) // 2, self.width() - 2 * EDGE, height)
         painter.setPen(Qt.PenStyle.NoPen)

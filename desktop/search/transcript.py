@@ -6,7 +6,6 @@ The message at the top edge stays where it is when the estimate of a height abov
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QUrl, Signal
 from PySide6.QtGui import (
@@ -19,19 +18,16 @@ from PySide6.QtGui import (
     QPalette,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QStyle, QToolTip, QWidget
 
 from desktop import format as shown
 from desktop import words
-from desktop.resources import drawn
 from desktop.search.column import GAP, HEAD, Column, Laid, Source
 from desktop.search.document import FOLD_SCHEME, plain_text
 from desktop.search.marks import Place, Selected, painted
-from desktop.search.speakers import speaker_look
-from desktop.theme import Theme, colour, scaled
-
-if TYPE_CHECKING:
-    from engine.core.models.sessions import MessageView
+from desktop.search.speakers import paint_head
+from desktop.text_size import grown
+from desktop.theme import Theme, colour
 
 MARGIN = 18
 GUTTER = 24
@@ -231,7 +227,7 @@ class TranscriptView(QAbstractScrollArea):
         message = self.column.source.message(index)
         if laid is None or message is None:
             painter.setPen(colour(colours.faint))
-            painter.drawText(MARGIN + GUTTER, y + HEAD, words.shared.LOADING)
+            painter.drawText(self._left, y + grown(HEAD), words.shared.LOADING)
             return
         if not laid.height:
             return
@@ -239,11 +235,16 @@ class TranscriptView(QAbstractScrollArea):
         if message.in_hit:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour(colours.accent))
-            painter.drawRoundedRect(QRectF(4, y, 3, laid.height - GAP), 1.5, 1.5)
-        if laid.has_head:
-            self._paint_head(painter, message, y, indent)
+            rim = QRect(4, y, 3, laid.height - GAP)
+            place = QStyle.visualRect(self.layoutDirection(), self.viewport().rect(), rim)
+            painter.drawRoundedRect(QRectF(place), 1.5, 1.5)
+        if laid.top:
+            # The rest of its height is the space below it.
+            line = QRect(MARGIN + indent, y, GUTTER - indent + self._width(), laid.top - 6)
+            place = QStyle.visualRect(self.layoutDirection(), self.viewport().rect(), line)
+            paint_head(painter, self._theme, message, place, GUTTER - indent)
         painter.save()
-        painter.translate(QPointF(MARGIN + GUTTER, y + laid.top))
+        painter.translate(QPointF(self._left, y + laid.top))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour(colours.sunken))
         for surface in laid.surfaces:
@@ -257,20 +258,10 @@ class TranscriptView(QAbstractScrollArea):
         laid.document.documentLayout().draw(painter, context)
         painter.restore()
 
-    def _paint_head(self, painter: QPainter, message: MessageView, y: int, indent: int) -> None:
-        colours = self._theme.colours
-        icon, name, tint = speaker_look(message, colours.person, colours.claude, colours.tool)
-        left = MARGIN + indent
-        painter.drawPixmap(QPoint(left, y + 2), drawn(icon, 16, tint, self.devicePixelRatioF()))
-        painter.setFont(scaled(self._theme.font(), 0.95, bold=True))
-        painter.setPen(colour(tint))
-        width = painter.fontMetrics().horizontalAdvance(name)
-        box = QRect(MARGIN + GUTTER, y, self._width(), 20)
-        align = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        painter.drawText(box, align, name)
-        painter.setFont(self._theme.font(0.86))
-        painter.setPen(colour(colours.faint))
-        painter.drawText(box.adjusted(width + 10, 0, 0, 0), align, shown.absolute(message.timestamp))
+    @property
+    def _left(self) -> int:
+        """Where texts begin: beside the marks of the speakers."""
+        return MARGIN if self.layoutDirection() == Qt.LayoutDirection.RightToLeft else MARGIN + GUTTER
 
     def _selections(self, index: int, laid: Laid) -> list[QAbstractTextDocumentLayout.Selection]:
         colours = self._theme.colours
@@ -297,7 +288,7 @@ class TranscriptView(QAbstractScrollArea):
     def _hit(self, point: QPoint) -> tuple[int, Laid, QPointF] | None:
         for index, y, laid in self._visible():
             if laid is not None and y <= point.y() < y + laid.height:
-                return index, laid, QPointF(point.x() - MARGIN - GUTTER, point.y() - y - laid.top)
+                return index, laid, QPointF(point.x() - self._left, point.y() - y - laid.top)
         return None
 
     def _anchor_under(self, point: QPoint) -> tuple[int, str] | None:

@@ -143,7 +143,7 @@ class Keeping(QWidget):
 
     def _raised(self, outcome: Outcome) -> None:
         self.raise_it.setEnabled(True)
-        lines = [words.shared.problem_in(str(change.file), change.what) for change in outcome.changes]
+        lines = [words.shared.named(str(change.file), change.what) for change in outcome.changes]
         self._say("\n".join(shown.plain(each) for each in (*lines, *outcome.notes)), "muted")
         self.look()
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop import words
+from desktop.text_size import grown
 from desktop.widgets import label, padded
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _count(row: SettingRow, value: int) -> QWidget:
     editor = QSpinBox()
     editor.setRange(int(row.setting.minimum or 0), int(row.setting.maximum or 1_000_000))
     editor.setValue(value)
-    editor.setMinimumWidth(96)
+    editor.setMinimumWidth(grown(96))
     padded(editor)
     editor.valueChanged.connect(row.soon)
     row.reads(editor.value)
@@ -115,7 +116,7 @@ def _seconds(row: SettingRow, value: float) -> QWidget:
     editor.setSuffix(words.settings.SECONDS_SUFFIX)
     padded(editor)
     editor.setValue(value)
-    editor.setMinimumWidth(96)
+    editor.setMinimumWidth(grown(96))
     editor.valueChanged.connect(row.soon)
     row.reads(editor.value)
     return editor
@@ -123,7 +124,7 @@ def _seconds(row: SettingRow, value: float) -> QWidget:
 
 def _text(row: SettingRow, value: str | None) -> QWidget:
     editor = QLineEdit(value or words.settings.SYSTEM_ZONE)
-    editor.setMinimumWidth(210)
+    editor.setMinimumWidth(grown(210))
     editor.editingFinished.connect(row.now)
     row.reads(lambda: editor.text().strip() or None)
     return editor
@@ -142,7 +143,7 @@ def _choice(row: SettingRow, value: str) -> QWidget:
 def _lines(row: SettingRow, value: Sequence[str]) -> QWidget:
     editor = QPlainTextEdit("\n".join(value))
     editor.setPlaceholderText(words.settings.ONE_A_LINE)
-    editor.setFixedHeight(72)
+    editor.setFixedHeight(grown(72))
     editor.setTabChangesFocus(True)
     editor.textChanged.connect(row.soon)
     row.reads(lambda: [line.strip() for line in editor.toPlainText().splitlines() if line.strip()])
@@ -152,7 +153,7 @@ def _lines(row: SettingRow, value: Sequence[str]) -> QWidget:
 def _roots(row: SettingRow, value: Sequence[RootSetting]) -> QWidget:
     editor = QPlainTextEdit("\n".join(f"{each.label} = {each.path}" for each in value))
     editor.setPlaceholderText(words.settings.ROOTS_HINT)
-    editor.setFixedHeight(72)
+    editor.setFixedHeight(grown(72))
     editor.setTabChangesFocus(True)
     editor.textChanged.connect(row.soon)
     row.reads(lambda: [root_of(line) for line in editor.toPlainText().splitlines() if line.strip()])

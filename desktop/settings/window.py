@@ -17,6 +17,7 @@ from desktop.settings.data_page import DataPage
 from desktop.settings.history_page import Keeping, RootsList
 from desktop.settings.hotkey_row import HotkeyRow
 from desktop.settings.rows import SettingRow
+from desktop.text_size import grown
 from desktop.widgets import PlainWindow, button, heading, label, line, scrolled
 from engine.core.settings import SETTINGS, load_settings, save_setting, setting_of
 
@@ -71,7 +72,7 @@ class SettingsWindow(PlainWindow):
         self._settings = loaded.settings
         self.list = QListWidget()
         self.list.setObjectName("pages")
-        self.list.setFixedWidth(170)
+        self.list.setFixedWidth(grown(170))
         self.list.setAccessibleName(words.settings.TITLE)
         self.pages = QStackedWidget()
         self.data_page = DataPage(services)

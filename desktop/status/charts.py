@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStyle, QToolTip, QWidget
 
 from desktop import format as shown
 from desktop import words
+from desktop.text_size import grown
 from desktop.theme import colour
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from desktop.theme import Theme
 
 ROW: Final = 30
+"""Pixels of a bar with its name, with usual text."""
+NAMES: Final = 190
+HEADING: Final = 20
+"""Above the squares of the calendar, for the months; with usual text."""
 CELL: Final = 13
 STEP: Final = 16
 WEEKS: Final = 53
@@ -55,7 +60,7 @@ class Bars(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return room for every bar."""
-        return QSize(300, max(1, len(self._bars)) * ROW)
+        return QSize(300, max(1, len(self._bars)) * grown(ROW))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Draw the bars."""
@@ -63,31 +68,33 @@ class Bars(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics = QFontMetrics(self.font())
-        names = min(190, self.width() // 3)
+        names, high = min(grown(NAMES), self.width() // 3), grown(ROW)
         numbers = max((metrics.horizontalAdvance(bar.text) for bar in self._bars), default=0) + 14
         for row, bar in enumerate(self._bars):
-            top = row * ROW
+            top = row * high
             painter.setPen(colour(colours.text))
             name = metrics.elidedText(bar.name, Qt.TextElideMode.ElideMiddle, names - 12)
-            painter.drawText(QRect(0, top, names, ROW), Qt.AlignmentFlag.AlignVCenter, name)
-            track = QRectF(names, top + ROW / 2 - 4, max(20, self.width() - names - numbers), 8)
+            painter.drawText(self._placed(QRect(0, top, names, high)), Qt.AlignmentFlag.AlignVCenter, name)
+            track = QRect(names, top + high // 2 - 4, max(20, self.width() - names - numbers), 8)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour(colours.heat[0]))
-            painter.drawRoundedRect(track, 4, 4)
+            painter.drawRoundedRect(QRectF(self._placed(track)), 4, 4)
             if bar.share > 0:
-                filled = QRectF(track)
-                filled.setWidth(max(8.0, track.width() * min(1.0, bar.share)))
+                track.setWidth(max(8, round(track.width() * min(1.0, bar.share))))
                 painter.setBrush(colour(colours.accent))
-                painter.drawRoundedRect(filled, 4, 4)
+                painter.drawRoundedRect(QRectF(self._placed(track)), 4, 4)
             painter.setPen(colour(colours.muted))
-            box = QRect(self.width() - numbers, top, numbers, ROW)
+            box = self._placed(QRect(self.width() - numbers, top, numbers, high))
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, bar.text)
         painter.end()
+
+    def _placed(self, box: QRect) -> QRect:
+        return QStyle.visualRect(self.layoutDirection(), self.rect(), box)
 
     def event(self, event: QEvent) -> bool:
         """Show what a bar stands for."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            row = event.pos().y() // ROW
+            row = event.pos().y() // grown(ROW)
             hint = self._bars[row].hint if 0 <= row < len(self._bars) else ""
             QToolTip.showText(event.globalPos(), shown.for_tooltip(hint), self)
             return True
@@ -123,7 +130,7 @@ class Calendar(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return room for a quarter of a year; it takes what there is."""
-        return QSize(13 * STEP, 7 * STEP + 22)
+        return QSize(13 * STEP, 7 * STEP + grown(HEADING) + 2)
 
     @property
     def weeks(self) -> int:
@@ -147,7 +154,7 @@ class Calendar(QWidget):
             monday = first + timedelta(weeks=week)
             if monday.month != month and monday.day <= 7:
                 painter.setPen(colour(colours.faint))
-                painter.drawText(QPointF(week * STEP, 12), shown.month(monday))
+                painter.drawText(QPointF(week * STEP, painter.fontMetrics().ascent()), shown.month(monday))
             month = monday.month
             for weekday in range(7):
                 day = monday + timedelta(days=weekday)
@@ -157,13 +164,13 @@ class Calendar(QWidget):
                 step = 0 if not number else min(4, 1 + int(3.99 * (number / most) ** 0.5))
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(colour(colours.heat[step]))
-                painter.drawRoundedRect(QRectF(week * STEP, 20 + weekday * STEP, CELL, CELL), 3, 3)
+                painter.drawRoundedRect(QRectF(week * STEP, grown(HEADING) + weekday * STEP, CELL, CELL), 3, 3)
         painter.end()
 
     def event(self, event: QEvent) -> bool:
         """Say which day a square is."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            week, weekday = event.pos().x() // STEP, (event.pos().y() - 20) // STEP
+            week, weekday = event.pos().x() // STEP, (event.pos().y() - grown(HEADING)) // STEP
             day = self._first() + timedelta(weeks=week, days=weekday)
             is_day = 0 <= week < self.weeks and 0 <= weekday < 7 and day <= self._last
             text = self.told(day) if is_day else ""
@@ -195,14 +202,14 @@ class Curve(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return a flat strip."""
-        return QSize(300, 84)
+        return QSize(300, 68 + grown(16))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
         """Draw the curve with its highest value."""
         colours = self._theme.colours
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(0, 16, self.width() - 1, self.height() - 20)
+        box = QRectF(0, grown(16), self.width() - 1, self.height() - grown(16) - 4)
         painter.setPen(QPen(colour(colours.border), 1))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
         if len(self._points) >= 2:
@@ -232,4 +239,4 @@ class Curve(QWidget):
         painter.drawPath(path)
         painter.setFont(self._theme.font(0.8))
         painter.setPen(colour(colours.faint))
-        painter.drawText(QPointF(0, 12), words.status.at_most(shown.count(int(most))))
+        painter.drawText(QPointF(0, painter.fontMetrics().ascent()), words.status.at_most(shown.count(int(most))))

@@ -7,14 +7,15 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, QTimer
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop import format as shown
 from desktop import words
 from desktop.errors import log_bug
+from desktop.figures import Figures
 from desktop.pulse import is_embedding
 from desktop.status.charts import Bar, Bars, Calendar, Curve
-from desktop.widgets import PlainWindow, button, card, heading, label, scrolled, set_kind
+from desktop.widgets import PlainWindow, button, heading, label, scrolled, set_kind
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -52,7 +53,7 @@ class StatusWindow(PlainWindow):
         self.projects.setAccessibleName(words.status.COVERAGE)
         self.share = label(kind="muted")
         self.calendar = Calendar(theme)
-        self._numbers: dict[str, QLabel] = {}
+        self.figures = Figures(words.status.FIGURES, services.theme)
         self.troubles = label(kind="muted", wrap=True)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -62,7 +63,7 @@ class StatusWindow(PlainWindow):
         box.setContentsMargins(24, 20, 24, 24)
         box.setSpacing(14)
         box.addLayout(self._head())
-        box.addWidget(self._figures())
+        box.addWidget(self.figures)
         box.addWidget(self.curve_title)
         box.addWidget(self.curve)
         box.addWidget(heading(words.status.COVERAGE, theme.font(1.0, bold=True)))
@@ -108,17 +109,6 @@ class StatusWindow(PlainWindow):
         row.addWidget(self.pause)
         return row
 
-    def _figures(self) -> QFrame:
-        made = card()
-        grid = QGridLayout(made)
-        grid.setContentsMargins(16, 12, 16, 12)
-        for column, name in enumerate(words.status.FIGURES):
-            number = heading("–", self._services.theme.font(1.2, bold=True))  # noqa: RUF001 - a dash where a number will stand
-            grid.addWidget(number, 0, column)
-            grid.addWidget(label(name, "faint"), 1, column)
-            self._numbers[name] = number
-        return made
-
     # Showing -------------------------------------------------------------------------------------------------------
 
     def _show_pulse(self, pulse: Pulse) -> None:
@@ -136,8 +126,10 @@ class StatusWindow(PlainWindow):
     def _show_status(self, status: Status) -> None:
         self.detail.setText(details(status, self._services.now()))
         figures = (status.sessions, status.messages, status.database_bytes, status.archive_bytes, status.clients)
-        for (name, number), value in zip(self._numbers.items(), figures, strict=True):
-            number.setText(shown.size(value) if name in words.status.SIZES else shown.count(value))
+        named = zip(words.status.FIGURES, figures, strict=True)
+        self.figures.tell(
+            [shown.size(value) if name in words.status.SIZES else shown.count(value) for name, value in named]
+        )
         pending = status.ingest.files_pending + (status.embedding.backlog if is_embedding(status) else 0)
         if pending or self._points:
             self._points.append((self._services.now(), float(pending)))
@@ -187,7 +179,7 @@ class StatusWindow(PlainWindow):
             days, max(days, default=today) if (today - max(days, default=today)).days > 180 else today, shares
         )
         if by_project.problems:
-            unreadable = [words.shared.problem_in(each.file, each.what) for each in by_project.problems[:PROBLEMS]]
+            unreadable = [words.shared.named(each.file, each.what) for each in by_project.problems[:PROBLEMS]]
             self._show_troubles(unreadable)
 
     def _recoloured(self, _colours: object) -> None:

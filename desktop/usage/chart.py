@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QStyle, QToolTip, QWidget
 
 from desktop import format as shown
 from desktop import words
+from desktop.text_size import grown
 from desktop.theme import colour
 from desktop.usage.bars import Chart, text_of
 
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from desktop.theme import Colours, Theme
 
 HEIGHT: Final = 190
+"""Pixels with usual text."""
 TOP: Final = 14
 BELOW: Final = 24
+"""Below the bars, for their names; with usual text."""
 GAP: Final = 8
 LABEL_GAP: Final = 18
 """Between two labels below the bars."""
@@ -47,7 +50,8 @@ class StackedBars(QWidget):
         self.chart = Chart()
         self.current = -1
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        # Where the window is low, the table needs the room more.
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.setAccessibleName(words.usage.CHART)
 
     def set_chart(self, chart: Chart) -> None:
@@ -69,7 +73,11 @@ class StackedBars(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return a strip as wide as there is room."""
-        return QSize(420, HEIGHT)
+        return QSize(420, grown(HEIGHT))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a strip in which bars can still be compared."""
+        return QSize(200, grown(HEIGHT) // 2)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move along the bars."""
@@ -140,7 +148,9 @@ class StackedBars(QWidget):
         metrics = QFontMetrics(self._theme.font(0.8))
         most = self._most()
         labels = max(metrics.horizontalAdvance(text_of(self.chart.unit, most * share)) for share in (0.5, 1))
-        return QRectF(labels + GAP + 4, TOP, max(10, self.width() - labels - GAP - 12), self.height() - TOP - BELOW)
+        return QRectF(
+            labels + GAP + 4, TOP, max(10, self.width() - labels - GAP - 12), self.height() - TOP - grown(BELOW)
+        )
 
     def _lines(self, painter: QPainter, area: QRectF) -> None:
         colours = self._theme.colours
@@ -191,7 +201,7 @@ class StackedBars(QWidget):
         for number in range(0, len(self.chart.bars), every):
             middle = area.left() + room * (number + 0.5)
             left = min(max(area.left(), middle - widest / 2), self.width() - widest - 2)
-            box = QRect(round(left), round(area.bottom()) + 4, widest + 2, BELOW - 4)
+            box = QRect(round(left), round(area.bottom()) + 4, widest + 2, grown(BELOW) - 4)
             painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, self.chart.bars[number].short)
 
 
@@ -234,7 +244,7 @@ class Legend(QWidget):
         places: list[tuple[int, int, str, int]] = []
         left = top = 0
         for number, name in enumerate(names):
-            text = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, 200)
+            text = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, grown(200))
             used = SWATCH + 6 + metrics.horizontalAdvance(text) + 18
             if left and left + used > width:
                 left, top = 0, top + metrics.height() + 6
@@ -267,7 +277,7 @@ class Legend(QWidget):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawEllipse(middle, 2.6, 2.6)
             painter.setPen(colour(colours.muted))
-            box = self._mirrored(QRect(left + SWATCH + 6, top, 240, height))
+            box = self._mirrored(QRect(left + SWATCH + 6, top, grown(240), height))
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         painter.end()
 

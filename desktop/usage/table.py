@@ -8,6 +8,7 @@ from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
 from desktop import words
+from desktop.text_size import grown
 from desktop.usage.model import ALL_TOKENS, COST, DIFFERENCE, OWN_TOTAL, REMARKS, SORT_ROLE, UsageModel
 
 if TYPE_CHECKING:
@@ -19,9 +20,15 @@ if TYPE_CHECKING:
 
 Group = Literal["day", "model", "project", "session"]
 NAME_WIDTHS: Final[Mapping[Group, int]] = {"day": 150, "model": 210, "project": 220, "session": 300}
-"""Pixels of the first column: what stands there is longer or shorter."""
+"""Pixels of the first column with usual text: what stands there is longer or shorter."""
 FIRST: Final = (COST, OWN_TOTAL, DIFFERENCE, REMARKS, ALL_TOKENS)
 """What it cost and what is missing from that stand first; the rest may need scrolling."""
+
+
+LINE: Final = 26
+"""Pixels of a line with usual text."""
+LINES: Final = 4
+"""As many are seen however low the window is."""
 
 
 class UsageTable(QTableView):
@@ -45,7 +52,8 @@ class UsageTable(QTableView):
         self.setSortingEnabled(True)
         self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(26)
+        self.verticalHeader().setDefaultSectionSize(grown(LINE))
+        self.setMinimumHeight(grown((LINES + 1.5) * LINE))
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -67,7 +75,7 @@ class UsageTable(QTableView):
 
     def set_group(self, group: Group) -> None:
         """Make room for the names of such lines."""
-        self.horizontalHeader().resizeSection(0, NAME_WIDTHS[group])
+        self.horizontalHeader().resizeSection(0, grown(NAME_WIDTHS[group]))
 
     def set_lines(self, group: str, lines: Sequence[Line]) -> None:
         """Show other lines.

@@ -12,23 +12,21 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDateEdit,
     QFileDialog,
-    QFrame,
-    QGridLayout,
     QHBoxLayout,
-    QLabel,
     QVBoxLayout,
 )
 
 from desktop import format as shown
 from desktop import words
 from desktop.errors import log_bug, trouble_of
+from desktop.figures import NOTHING, Figures
 from desktop.usage import numbers
 from desktop.usage.bars import Chart, chart_of
 from desktop.usage.chart import Legend, StackedBars
 from desktop.usage.model import lines_of, own_total_in_words
 from desktop.usage.periods import Period, period_of
 from desktop.usage.table import UsageTable
-from desktop.widgets import Choice, PlainWindow, button, card, heading, label, set_kind
+from desktop.widgets import Choice, PlainWindow, button, label, set_kind
 from engine.usage.amounts import total_of
 
 if TYPE_CHECKING:
@@ -68,7 +66,7 @@ class UsageWindow(PlainWindow):
         self.first, self.last = self._date_edit(words.usage.FROM), self._date_edit(words.usage.TO)
         self.units = Choice(words.usage.UNITS, words.usage.UNIT)
         self.groups = Choice(words.usage.GROUPS, words.usage.GROUP)
-        self._figures: dict[str, QLabel] = {}
+        self.figures = Figures(words.usage.FIGURES, theme)
         self.notes = label(kind="warning", wrap=True)
         self.chart = StackedBars(theme)
         self.chart.setToolTip(words.usage.CHART_HELP)
@@ -121,7 +119,7 @@ class UsageWindow(PlainWindow):
         box.setContentsMargins(24, 20, 24, 20)
         box.setSpacing(12)
         box.addLayout(top)
-        box.addWidget(self._cards())
+        box.addWidget(self.figures)
         box.addWidget(self.notes)
         box.addWidget(self.state, 1)
         box.addWidget(self.chart)
@@ -130,18 +128,6 @@ class UsageWindow(PlainWindow):
         box.addLayout(middle)
         box.addWidget(self.table, 1)
         box.addLayout(bottom)
-
-    def _cards(self) -> QFrame:
-        made = card()
-        grid = QGridLayout(made)
-        grid.setContentsMargins(16, 12, 16, 12)
-        for column, (key, name) in enumerate(words.usage.FIGURES.items()):
-            number = heading("", self._services.theme.font(1.2, bold=True))
-            number.setAccessibleName(name)
-            grid.addWidget(number, 0, column)
-            grid.addWidget(label(name, "faint"), 1, column)
-            self._figures[key] = number
-        return made
 
     def _date_edit(self, name: str) -> QDateEdit:
         today = self._today()
@@ -240,9 +226,8 @@ class UsageWindow(PlainWindow):
         self._daily = self.report = None
         self.state.setText(text)
         set_kind(self.state, kind)
-        for number in self._figures.values():
-            number.setText("–")  # noqa: RUF001 - a dash where a number will stand
-            set_kind(number, "")
+        self.figures.clear()
+        set_kind(self.figures.numbers[0], "")
         self.notes.hide()
         self.table.set_lines("", ())
         self.chart.set_chart(Chart())
@@ -257,16 +242,16 @@ class UsageWindow(PlainWindow):
 
     def _show_totals(self, totals: Amounts) -> None:
         share = totals.cache_hit_share
-        texts = {
-            "cost": numbers.cost(totals),
-            "tokens": numbers.tokens(totals, totals.tokens),
-            "output": numbers.tokens(totals, totals.output_tokens),
-            "calls": shown.count(totals.calls),
-            "cache": "–" if share is None else shown.percent(share * 100),  # noqa: RUF001 - as above
-        }
-        for key, text in texts.items():
-            self._figures[key].setText(text)
-        set_kind(self._figures["cost"], "warning" if totals.unpriced_calls else "")
+        self.figures.tell(
+            (
+                numbers.cost(totals),
+                numbers.tokens(totals, totals.tokens),
+                numbers.tokens(totals, totals.output_tokens),
+                shown.count(totals.calls),
+                NOTHING if share is None else shown.percent(share * 100),
+            )
+        )
+        set_kind(self.figures.numbers[0], "warning" if totals.unpriced_calls else "")
 
     def _bar_chosen(self, hint: str) -> None:
         self.detail.setText(words.usage.BETWEEN.join(hint.split("\n")))
@@ -324,7 +309,7 @@ class UsageWindow(PlainWindow):
     def _not_written(self, error: Exception) -> None:
         if not isinstance(error, OSError):
             log_bug(error)
-        self.said.setText(words.shared.problem_in(words.usage.NOT_WRITTEN, str(error)))
+        self.said.setText(words.shared.named(words.usage.NOT_WRITTEN, str(error)))
 
 
 def _day(edit: QDateEdit) -> date:

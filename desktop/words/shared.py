@@ -29,5 +29,5 @@ def time_left(duration: str) -> str:
     return f"about {duration} left"
 
 
-def problem_in(file: str, what: str) -> str:
-    return f"{file}: {what}"
+def named(name: str, what: str) -> str:
+    return f"{name}: {what}"

@@ -24,13 +24,7 @@ COLUMNS: Final = (
     "Claude Code's total", "Difference",
 )  # fmt: skip
 NOT_COMPARABLE: Final = "–"
-FIGURES: Final = {
-    "cost": "Cost",
-    "tokens": "Tokens",
-    "output": "Output tokens",
-    "calls": "Calls",
-    "cache": "Read from the cache",
-}
+FIGURES: Final = ("Cost", "Tokens", "Output tokens", "Calls", "Read from the cache")
 CHART: Final = "Usage over time by model"
 CHART_HELP: Final = "Left and Right choose a bar"
 TABLE: Final = "Usage"

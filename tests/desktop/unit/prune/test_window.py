@@ -54,7 +54,7 @@ def test_without_an_engine_nothing_can_be_taken_out(window: PruneWindow) -> None
 
 def test_opening_it_counts_and_changes_nothing(counted: PruneWindow, fake: FakeHistory) -> None:
     assert all(each["dry_run"] for each in calls(fake))
-    assert counted.figures[0].text() == "412"
+    assert counted.figures.numbers[0].text() == "412"
 
 
 def test_sessions_that_exist_nowhere_else_are_named_in_a_warning(counted: PruneWindow) -> None:
@@ -91,7 +91,7 @@ def test_an_answer_to_an_older_choice_is_dropped(counted: PruneWindow, fake: Fak
     fake.answers["prune"] = prune_answer(sessions=7)
     fake.gate.set()
     qtbot.waitUntil(counted.next.isEnabled)
-    assert counted.figures[0].text() == "7"
+    assert counted.figures.numbers[0].text() == "7"
     assert calls(fake)[-1]["older_than_days"] == 30
 
 

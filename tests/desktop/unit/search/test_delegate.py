@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 
 from desktop.search.query import Chip
 from desktop.search.rows import HitRow
+from desktop.search.snippet_lines import starts_right
 from tests.desktop.fakes import FakeHistory, message, session_row
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def test_a_click_on_the_project_leaves_only_its_hits(window: SearchWindow, qtbot
     row = window.model.rows[1]
     assert isinstance(row, HitRow)
     rect = window.list.visualRect(window.model.index(1))
-    place = window.delegate.chip_at(rect, row).center().toPoint()
+    place = window.delegate.chip_at(rect, row).center()
     assert rect.contains(place)
     QTest.mouseClick(window.list.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
     assert window.bar.filters == (Chip("project", "project2"),)
@@ -85,3 +86,22 @@ def test_a_click_beside_it_only_selects(window: SearchWindow) -> None:
 def test_the_project_of_the_selected_row_is_an_action(window: SearchWindow) -> None:
     window.deeds.run("only_project")
     assert window.bar.filters == (Chip("project", "project1"),)
+
+
+def test_from_right_to_left_a_row_is_the_other_way_round(window: SearchWindow) -> None:
+    row = window.model.rows[1]
+    assert isinstance(row, HitRow)
+    rect = window.list.visualRect(window.model.index(1))
+    usual = window.delegate.chip_at(rect, row)
+    window.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    mirrored = window.delegate.chip_at(rect, row)
+    assert usual.center().x() > rect.center().x() > mirrored.center().x()
+    assert not window.grab().isNull()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_so"),
+    [("שלום world", True), ("12 שלום", True), ("hello שלום", False), ("… 夜間", False), ("12…", False)],
+)
+def test_a_text_is_read_as_its_first_letter_is(text: str, *, is_so: bool) -> None:
+    assert starts_right(text) == is_so
