@@ -245,6 +245,14 @@ class EngineApi:
         Raises:
             EngineError: The id fits no session or several, or the database cannot be read.
         """
+        return self.export(session_id, form=form)[0]
+
+    def export(self, session_id: str, *, form: Literal["markdown", "jsonl"]) -> tuple[str, int]:
+        """Return what `export_session` does, and how many messages are missing in it: no line of them is left.
+
+        Raises:
+            EngineError: As `export_session`.
+        """
         with self._readers.connection() as connection:
             return self._reader.export(connection, scope.session_number(connection, session_id), form)
 
@@ -296,7 +304,7 @@ class EngineApi:
 
     def status(self) -> Status:
         """Return what the engine is doing. Answers even when the database cannot be read."""
-        return status_of(self._readers, self._paths, self._settings, self._control)
+        return status_of(self._readers, self._paths, self._settings, self._control, self._zone)
 
     def coverage(self, *, by: Literal["project", "day"] | None = None, limit: int = 50, offset: int = 0) -> Coverage:
         """Return how much of the history is indexed.

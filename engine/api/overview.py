@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from engine import __version__
@@ -21,6 +22,7 @@ from engine.core.models.status import (
     Status,
 )
 from engine.store import archived, coverage, generations, redactions
+from engine.store.files import last_read_ms
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -35,25 +37,30 @@ MAX_PROBLEMS = 200
 """Files and lines that are named; beyond them only the counts tell."""
 
 
-def status_of(readers: ReaderPool, paths: Paths, settings: Settings, control: EngineControl | None) -> Status:
+def status_of(
+    readers: ReaderPool, paths: Paths, settings: Settings, control: EngineControl | None, zone: ZoneInfo
+) -> Status:
     """Return what the engine is doing. Answers even when the database cannot be read."""
     warnings = () if control is None else control.notices()
+    ingest = IngestStatus(state="stopped", files_pending=0, bytes_pending=0)
+    if control is not None:
+        ingest = control.ingest_status()
     counted, stored_bytes, redacted, waiting = (0, 0), 0, None, 0
     try:
         with readers.connection() as connection:
             counted = coverage.totals(connection)
+            ingest = replace(ingest, last_at=ingest.last_at or when.iso(last_read_ms(connection), zone))
             stored_bytes = archived.sums(connection).stored_bytes
             redacted = redactions.totals(connection) or None
             waiting = generations.left(connection) if control is None else 0
     except StorageFailure as problem:
         text = f"{problem.title}. {problem.message}"
         warnings = (*warnings, Notice(id=problem.code, text=text, hint=problem.hint))
-    idle = IngestStatus(state="stopped", files_pending=0, bytes_pending=0)
     return Status(
         engine=EngineStatus(state="stopped", pid=None, version=__version__, uptime_s=None)
         if control is None
         else control.engine_status(),
-        ingest=idle if control is None else control.ingest_status(),
+        ingest=ingest,
         embedding=_resting(settings, waiting) if control is None else control.embedding_status(),
         clients=0 if control is None else control.clients(),
         paths=_shown_paths(paths),

@@ -7,12 +7,14 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from engine.store.files import note_last_read
 from engine.store.history import HistoryWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from concurrent.futures import Future
 
+    from engine.core.clock import Clock
     from engine.ingest.preparation import Preparation
     from engine.store.batches import BatchResult, FileBatch
     from engine.store.connection import Connection
@@ -82,6 +84,7 @@ class Committer:
         observer: Reads along.
         preparation: Makes batches ready.
         on_committed: Called on the ingest thread with what a transaction changed.
+        clock: Time.
     """
 
     def __init__(
@@ -90,11 +93,13 @@ class Committer:
         observer: RecordObserver,
         preparation: Preparation,
         on_committed: Callable[[tuple[BatchResult, ...]], None],
+        clock: Clock,
     ) -> None:
         self._writer = writer
         self._observer = observer
         self._preparation = preparation
         self._on_committed = on_committed
+        self._clock = clock
         self._group: list[FileBatch] = []
         self._messages = 0
         self._bytes = 0
@@ -182,6 +187,7 @@ class Committer:
         writer = HistoryWriter(connection)
         results = tuple(self._write(connection, writer, batch) for batch in group)
         writer.settle()
+        note_last_read(connection, int(self._clock.now() * 1000))
         settled.set()
         writer.finish()
         return results

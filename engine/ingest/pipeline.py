@@ -79,7 +79,7 @@ class Ingestor:
         self._known = KnownFiles(writer)
         self._survey = Survey(writer, self._known, roots, clock=clock, stored=stored)
         self._preparation = Preparation(screen, assistant)
-        self._committer = Committer(writer, observer, self._preparation, self._committed)
+        self._committer = Committer(writer, observer, self._preparation, self._committed, clock)
         self._meter = Meter(clock)
         self._reader = TranscriptReader(
             writer,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.store import redactions
-from engine.store.rows import Row, row, rows
+from engine.store.rows import Row, number, row, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _REFUSED = "refused_folders"
 """Key in `meta`: folders that could not be read, with the reasons, as JSON."""
+
+_LAST_READ = "last_read_ms"
+"""Key in `meta`: when something new was read for the last time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,16 @@ def refused_folders(connection: apsw.Connection) -> dict[str, str]:
     """Return the folders that could not be read at the last look, and why."""
     found = row(connection, "SELECT value FROM meta WHERE name = ?", (_REFUSED,))
     return {} if found is None else dict(json.loads(found[0]))
+
+
+def note_last_read(connection: apsw.Connection, now_ms: int) -> None:
+    """Remember that something new was read now."""
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_LAST_READ, now_ms))
+
+
+def last_read_ms(connection: apsw.Connection) -> int | None:
+    """Return when something new was read for the last time."""
+    return number(connection, "SELECT value FROM meta WHERE name = ?", (_LAST_READ,)) or None
 
 
 def mark_read(connection: apsw.Connection, file_id: int, size: int, mtime_ns: int, inode: int) -> None:

@@ -79,6 +79,21 @@ def test_without_an_engine_status_says_what_waits_for_its_vectors_and_why_nothin
     assert "embedding.enabled" in off["reason"]
 
 
+def test_status_says_when_something_was_read_last_also_after_the_engine_has_ended(tmp_path: Path) -> None:
+    home, projects = Paths.below(tmp_path / "home"), tmp_path / "projects"
+    session = TranscriptBuilder(SESSION)
+    session.prompt("Count this.")
+    session.write(projects)
+    with running_engine(home, projects) as engine:
+        running = engine.api.call("status", {})["ingest"]["last_at"]
+    with open_reader(home, Settings(time_zone="UTC"), FixedClock(NOON + 3600)) as api:
+        ended = api.call("status", {})["ingest"]["last_at"]
+    with running_engine(home, projects) as engine:
+        again = engine.api.call("status", {})["ingest"]["last_at"]
+
+    assert running == ended == again == "2026-03-04T12:00:00+00:00"
+
+
 def test_status_names_places_and_counts(engine: Engine) -> None:
     status = engine.api.call("status", {})
 

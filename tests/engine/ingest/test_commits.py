@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from engine.core.clock import FixedClock
 from engine.ingest import commits
 from engine.ingest.commits import CommitFailed, Committer
 from engine.ingest.preparation import Preparation
@@ -52,6 +53,7 @@ def committer(writer: Writer, committed: list[int]) -> Committer:
         UsageRecorder(),
         Preparation(None, None),
         lambda results: committed.append(len(results)),
+        FixedClock(0),
     )
 
 
