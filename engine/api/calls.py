@@ -179,8 +179,13 @@ class CallTable:
 
     def _call_export(self, arguments: Mapping[str, Any], _caller: Caller) -> dict[str, Any]:
         form = arguments.get("format", "markdown")
-        text = self._api.export_session(arguments["session_id"], form=form)
-        return {"session_id": arguments["session_id"], "format": form, "text": text}
+        text, missing = self._api.export(arguments["session_id"], form=form)
+        reply = {"session_id": arguments["session_id"], "format": form, "text": text}
+        if not missing:
+            return reply
+        lines = "1 line" if missing == 1 else f"{missing:,} lines"
+        note = f"Incomplete: of {lines} no copy is left. `--format markdown` shows what the index kept of them."
+        return {**reply, "missing": missing, "note": note}
 
 
 def _request(method: str, arguments: Mapping[str, Any]) -> SearchRequest:

@@ -16,11 +16,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from engine.archive.file import Extent, StoredShorter, append, cut_damage, join, repair
+from engine.archive.file import (
+    Extent,
+    StoredShorter,
+    append,
+    cut_damage,
+    extent_of,
+    goes_on_behind_damage,
+    join,
+    repair,
+)
 from engine.archive.frames import FRAME_BYTES, DamagedFrame, frame_at, frames
 from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remember_root, remove_unfinished
 from engine.archive.removal import belongs, delete
-from engine.archive.sources import Source, allowed_end, sources
+from engine.archive.sources import Source, allowed_end, pieces, sources
 from engine.core.errors import StorageFailure
 from engine.store import archived, files
 from engine.store.archived import EXCLUDED, KEPT, PRUNED, ArchivedRow
@@ -185,8 +194,12 @@ class Archiver:
             row = rows.get(key)
             if row is not None and (row.stored == size or row.state == PRUNED):
                 continue
-            extent = repair(place, 0 if row is None else row.stored)
-            if not extent.length:
+            if self._is_gone(stored.label, stored.path) and goes_on_behind_damage(place):
+                # What stands behind the damage is nowhere else.
+                extent = extent_of(place)
+            else:
+                extent = repair(place, 0 if row is None else row.stored)
+            if not extent.length and place.stat().st_size == 0:
                 place.unlink()
                 seen.discard(key)
                 continue
@@ -195,6 +208,10 @@ class Archiver:
         gone = [row for key, row in rows.items() if row.state == KEPT and row.length and key not in seen]
         if changed or gone:
             self._writer.write(lambda c: (archived.put_rows(c, changed), archived.delete_rows(c, gone)))
+
+    def _is_gone(self, label: str, path: str) -> bool:
+        roots = {label: root for root, label in self._writer.write(files.roots).values()}
+        return label not in roots or Source.at(Path(roots[label]), path) is None
 
     def _candidates(self, *, full: bool) -> Iterator[tuple[str, Source]]:
         labels = dict(self._writer.write(files.roots).values())
@@ -245,7 +262,7 @@ class Archiver:
             if done > 0:
                 place = place_of(self._folder, Stored(label, source.path, row.generation))
                 have = Extent(row.length, row.stored, row.frames)
-                row = _with(row, append(place, have, row.generation, _pieces(file, row.length, end)))
+                row = _with(row, append(place, have, row.generation, pieces(file, row.length, end)))
         whole = row.length >= source.size
         row = replace(
             row,
@@ -349,11 +366,8 @@ class Archiver:
         """
         with self._lock:
             rows = self._known()
-            labels = dict(self._writer.write(files.roots).values())
-            paths = {label: path for path, label in labels.items()}
             for row in list(rows.values()):
-                source = paths.get(row.label)
-                if row.state != KEPT or source is None or Source.at(Path(source), row.path) is None:
+                if row.state != KEPT or self._is_gone(row.label, row.path):
                     continue
                 place = place_of(self._folder, Stored(row.label, row.path, row.generation))
                 extent = cut_damage(place) if place.exists() else None
@@ -387,13 +401,3 @@ def _with(row: ArchivedRow, extent: Extent, **changes: int) -> ArchivedRow:
     return replace(
         row, length=extent.length, stored=extent.stored, frames=extent.frames, last_position=position, **changes
     )
-
-
-def _pieces(file: IO[bytes], start: int, end: int) -> Iterator[bytes]:
-    file.seek(start)
-    while start < end:
-        data = file.read(min(FRAME_BYTES, end - start))
-        if not data:
-            return
-        yield data
-        start += len(data)

@@ -11,11 +11,11 @@ from typing import IO, TYPE_CHECKING
 from engine.archive.frames import (
     FRAME_BYTES,
     HEADER_BYTES,
-    HEADER_START,
     DamagedFrame,
     Frame,
     decode,
     encode,
+    find_header,
     frames,
     new_compressor,
 )
@@ -125,7 +125,7 @@ def repair(place: Path, recorded: int) -> Extent:
         size = os.fstat(file.fileno()).st_size
         if size == extent.stored:
             return extent
-        if extent.stored < recorded or _holds_frame(file, extent.stored):
+        if extent.stored < recorded or find_header(file, extent.stored + 1) is not None:
             _keep_copy(place, file, size)
         file.truncate(extent.stored)
         os.fsync(file.fileno())
@@ -166,15 +166,15 @@ def _keep_copy(place: Path, file: IO[bytes], size: int) -> None:
         os.fsync(copy.fileno())
 
 
-def _holds_frame(file: IO[bytes], position: int) -> bool:
-    """True when a frame begins somewhere behind a position: more than one append lies there."""
-    file.seek(position + 1)
-    before = b""
-    while data := file.read(1 << 20):
-        if HEADER_START in before + data:
-            return True
-        before = data[-len(HEADER_START) :]
-    return False
+def goes_on_behind_damage(place: Path) -> bool:
+    """Return whether a frame stands somewhere behind the first damage of a file.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    extent = extent_of(place)
+    with place.open("rb", buffering=0) as file:
+        return find_header(file, extent.stored + 1) is not None
 
 
 def join(place: Path, generation: int) -> Extent:

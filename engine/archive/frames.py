@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
 import zstandard
@@ -36,6 +36,10 @@ HEADER_START: Final = struct.pack("<II4s", _MAGIC, _CONTENT_BYTES, _TAG)
 
 _MAX_FRAME_BYTES: Final = 64 * 1024 * 1024
 """A header that claims more is damage, not a frame of ours."""
+
+
+_MAX_GAP_BYTES: Final = 1 << 30
+"""A header that claims to stand farther behind the last frame is damage: no transcript is so long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,107 @@ def frame_at(file: IO[bytes], position: int, size: int) -> Frame | None:
         return None
     frame = Frame(offset, length, position, stored, digest, generation)
     return frame if frame.next_position <= size else None
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A stretch of the source that an archive file cannot give back."""
+
+    offset: int
+    """Of its first byte in the source."""
+    length: int | None
+    """Source bytes; None at the end of a file that does not tell how many there were."""
+
+
+def salvaged(file: IO[bytes], size: int) -> Iterator[tuple[Frame, bytes] | Lost]:
+    """Yield every frame that is whole with its source bytes, in order, and what is lost between them.
+
+    Behind damage the next header is looked for. One that says where it stands in the source, in front of bytes of its
+    hash, is a frame: nothing that only looks like one has such a hash.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    position = offset = known_end = 0
+    # Where no header was looked for yet: a frame that claims to be longer than it is hides the next one.
+    searched = 1
+    while position < size:
+        frame = _placed(file, position, offset, size)
+        if frame is not None:
+            # Also of one whose content is damaged: where it ends is told by nobody else when it is the last.
+            known_end = max(known_end, frame.end)
+            data = _whole(file, frame)
+            if data is not None:
+                if frame.offset > offset:
+                    yield Lost(offset, frame.offset - offset)
+                yield frame, data
+                position, offset, searched = frame.next_position, frame.end, frame.position + 1
+                continue
+        found = find_header(file, searched)
+        if found is not None and found >= position:
+            found = find_header(file, position + 1)
+        if found is None:
+            yield Lost(offset, known_end - offset if known_end > offset else None)
+            return
+        position, searched = found, found + 1
+
+
+def readable_frames(file: IO[bytes], size: int) -> Iterator[Frame]:
+    """Yield the frames of a file in order, going on behind damage. Reads headers, and content only behind damage."""
+    position = offset = 0
+    is_behind_damage = False
+    while position < size:
+        frame = _placed(file, position, offset, size)
+        if frame is not None and (not is_behind_damage or _whole(file, frame) is not None):
+            yield frame
+            is_behind_damage = False
+            following, offset = frame.next_position, frame.end
+            if following == size or frame_at(file, following, size) is not None:
+                position = following
+                continue
+        is_behind_damage = True
+        found = find_header(file, position + 1)
+        position = size if found is None else found
+
+
+def _placed(file: IO[bytes], position: int, offset: int, size: int) -> Frame | None:
+    """Return the frame at a position when it can follow what ends at an offset of the source, None when it cannot.
+
+    The hash covers its bytes and not where they stand: what follows tells whether that is to be believed.
+    """
+    frame = frame_at(file, position, size)
+    if frame is None or frame.offset == offset:
+        return frame
+    following = frame_at(file, frame.next_position, size)
+    if following is not None and following.offset == offset + frame.length:
+        return replace(frame, offset=offset)
+    if not 0 < frame.offset - offset <= _MAX_GAP_BYTES or (following is not None and following.offset < frame.end):
+        return None
+    return frame
+
+
+def find_header(file: IO[bytes], position: int) -> int | None:
+    """Return where the next header begins at or behind a position, None when there is none.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    file.seek(position)
+    before = b""
+    while data := file.read(1 << 20):
+        found = (before + data).find(HEADER_START)
+        if found >= 0:
+            return position - len(before) + found
+        position += len(data)
+        before = (before + data)[-len(HEADER_START) + 1 :]
+    return None
+
+
+def _whole(file: IO[bytes], frame: Frame) -> bytes | None:
+    try:
+        return decode(file, frame)
+    except DamagedFrame:
+        return None
 
 
 def frames(file: IO[bytes], size: int) -> Iterator[Frame]:

@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, TypeVar
 
-from engine.archive.frames import DamagedFrame, Frame, decode, frames
+from engine.archive.frames import FRAME_BYTES, DamagedFrame, Frame, Lost, decode, frames, readable_frames, salvaged
 from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remembered_roots, stored_at
 from engine.archive.removal import belongs
 from engine.transcripts.discovery import identify
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator
+    from collections.abc import Callable, Collection, Generator, Iterator
 
 logger = logging.getLogger(__name__)
 
@@ -91,13 +91,16 @@ class ArchiveReader:
     def as_file(self, label: str, path: str, generation: int) -> Generator[Path]:
         """Give a stored file as a file of its own name, in a private folder beside the archive that goes away again.
 
+        Everything stands where it stood in the source. What is lost is a line of NUL bytes: whoever reads the file
+        counts it as a damaged line.
+
         Raises:
             OSError: It cannot be read or written.
         """
         with tempfile.TemporaryDirectory(prefix=_READING, dir=self._folder.parent) as folder:
             file = Path(folder, PurePosixPath(path).name)
             with file.open("wb") as target:
-                self.copy(label, path, generation, target)
+                self._copy(label, path, generation, target, _filled)
             yield file
 
     def remove_unfinished(self) -> None:
@@ -105,19 +108,37 @@ class ArchiveReader:
         for folder in self._folder.parent.glob(f"{_READING}*"):
             shutil.rmtree(folder, ignore_errors=True)
 
-    def copy(self, label: str, path: str, generation: int, target: IO[bytes]) -> int:
-        """Write a stored file's bytes, as far as they are whole, and return how many they were.
+    def copy(self, label: str, path: str, generation: int, target: IO[bytes]) -> tuple[int, tuple[Lost, ...]]:
+        """Write a stored file's bytes, a line feed in place of each stretch that is lost.
+
+        Returns:
+            How many source bytes were written, and what is lost.
 
         Raises:
             OSError: It cannot be read or written.
         """
+        return self._copy(label, path, generation, target, lambda _lost: iter((b"\n",)))
+
+    def _copy(
+        self,
+        label: str,
+        path: str,
+        generation: int,
+        target: IO[bytes],
+        instead: Callable[[Lost], Iterator[bytes]],
+    ) -> tuple[int, tuple[Lost, ...]]:
         length = 0
-        try:
-            for piece in self.pieces(label, path, generation):
-                length += target.write(piece)
-        except DamagedFrame:
-            logger.warning("An archive file is damaged behind %d bytes", length)
-        return length
+        lost: list[Lost] = []
+        place = place_of(self._folder, Stored(label, path, generation))
+        with place.open("rb", buffering=0) as file:
+            for part in salvaged(file, os.fstat(file.fileno()).st_size):
+                if isinstance(part, Lost):
+                    logger.warning("An archive file is damaged behind %d bytes", part.offset)
+                    lost.append(part)
+                    target.writelines(instead(part))
+                else:
+                    length += target.write(part[1])
+        return length, tuple(lost)
 
     def generations(self, label: str, path: str) -> tuple[int, ...]:
         """Return the generations of a source that are stored, newest first."""
@@ -200,7 +221,7 @@ class ArchiveReader:
             with self._lock:
                 index = self._indexes.get(identity)
             if index is None:
-                index = tuple(frames(file, stat.st_size))
+                index = tuple(readable_frames(file, stat.st_size))
                 self._remember(self._indexes, identity, index, _REMEMBERED_INDEXES)
         except OSError as exc:
             file.close()
@@ -235,6 +256,18 @@ class ArchiveReader:
             known[key] = value
             while len(known) > limit:
                 known.popitem(last=False)
+
+
+def _filled(lost: Lost) -> Iterator[bytes]:
+    """Return bytes of the length of what is lost (three when nobody knows it): a line of its own that holds nothing."""
+    left = 3 if lost.length is None else lost.length
+    yield b"\n"[:left]
+    left -= 2
+    while left > 0:
+        yield bytes(min(left, FRAME_BYTES))
+        left -= FRAME_BYTES
+    if lost.length != 1:
+        yield b"\n"
 
 
 def _first_reaching(index: tuple[Frame, ...], offset: int) -> int:

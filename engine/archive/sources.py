@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final
 
+from engine.archive.frames import FRAME_BYTES
 from engine.transcripts.discovery import FileIdentity, FileKind, identify
 
 if TYPE_CHECKING:
@@ -99,6 +100,21 @@ def allowed_end(file: IO[bytes], start: int, end: int, is_excluded: Callable[[st
             return offset
         offset += len(line)
     return end
+
+
+def pieces(file: IO[bytes], start: int, end: int) -> Iterator[bytes]:
+    """Yield the bytes of a source between two offsets, a frame's worth each; fewer when it ends before.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    file.seek(start)
+    while start < end:
+        data = file.read(min(FRAME_BYTES, end - start))
+        if not data:
+            return
+        yield data
+        start += len(data)
 
 
 def _text(escaped: bytes) -> str:

@@ -10,6 +10,7 @@ import typer
 
 from engine.cli import options, words
 from engine.cli.access import access_of
+from engine.cli.exits import FINDINGS
 from engine.cli.output import Output
 from engine.core.errors import StorageFailure
 from engine.core.files import write_atomically
@@ -32,7 +33,7 @@ def export(
     file: Annotated[Path | None, typer.Option("--output", "-o", help="Into this file instead of the terminal.")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Export a session."""
+    """Export a session. Exit code 4: some of its lines are nowhere any more."""
     output = Output(as_json=as_json)
     with access_of(ctx).front() as front:
         reply = front.call("export_session", {"session_id": session, "format": str(form)})
@@ -49,3 +50,6 @@ def export(
         output.json({name: value for name, value in reply.items() if file is None or name != "text"})
     elif file is None:
         output.text(text)
+    if reply.get("missing"):
+        output.say(reply["note"], "note")
+        raise typer.Exit(FINDINGS)

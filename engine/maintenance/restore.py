@@ -6,12 +6,26 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Protocol
 
 from engine.core.errors import NotFound, StorageFailure
-from engine.core.models.keeping import RestoredFile, RestoreReply
+from engine.core.models.keeping import Gap, RestoredFile, RestoreReply
 from engine.maintenance.checks import plural
 from engine.transcripts.discovery import identify
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+
+class LostBytes(Protocol):
+    """A stretch of a source that is lost."""
+
+    @property
+    def offset(self) -> int:
+        """Of its first byte."""
+        ...
+
+    @property
+    def length(self) -> int | None:
+        """Bytes; None when nobody knows."""
+        ...
 
 
 class StoredFiles(Protocol):
@@ -29,12 +43,8 @@ class StoredFiles(Protocol):
         """Return the generations of a source that are stored, newest first."""
         ...
 
-    def copy(self, label: str, path: str, generation: int, target: IO[bytes]) -> int:
-        """Write a stored file's bytes, as far as they are whole, and return how many they were."""
-        ...
-
-    def verify(self, label: str, path: str, generation: int) -> int | None:
-        """Return the source offset of the first damage, None when there is none."""
+    def copy(self, label: str, path: str, generation: int, target: IO[bytes]) -> tuple[int, Sequence[LostBytes]]:
+        """Write a stored file's bytes, a line feed in place of what is lost; return how many they were, and that."""
         ...
 
 
@@ -73,9 +83,22 @@ def restore(
             f"Nothing is left of session {session_id}",
             "Its transcript is gone and was not archived; what the index kept is shown by `backscroll show`.",
         )
-    damaged = sum(each.damaged is True for each in found)
-    note = f"{plural(damaged, 'file')} cannot be restored whole: what stands behind the damage is missing."
-    return RestoreReply(session_id=session_id, files=found, note=note if damaged else None)
+    return RestoreReply(session_id=session_id, files=found, note=_note(found))
+
+
+def _note(files: Collection[RestoredFile]) -> str | None:
+    """Say what is missing; None when everything is there."""
+    damaged = [each for each in files if each.gaps]
+    if not damaged:
+        return None
+    first = damaged[0].gaps[0]
+    lost = sum(gap.bytes or 0 for each in damaged for gap in each.gaps)
+    is_known = all(gap.bytes is not None for each in damaged for gap in each.gaps)
+    amount = plural(lost, "byte") if is_known else f"at least {plural(lost, 'byte')}"
+    return (
+        f"{plural(len(damaged), 'file')} cannot be restored whole: the archive is damaged, {amount} are lost, first "
+        f"from byte {first.offset:,} of {damaged[0].file}. Everything else is there; a line feed stands for each gap."
+    )
 
 
 def _files_of(
@@ -106,6 +129,6 @@ def _write_back(stored: StoredFiles, root: Path | None, label: str, path: str, t
         if source is not None and on_disk:
             size = written.write(source.read_bytes())
             return RestoredFile(file=path, bytes=size, source="transcript")
-        size = stored.copy(label, path, generations[0], written)
-    is_whole = stored.verify(label, path, generations[0]) is None
-    return RestoredFile(file=path, bytes=size, source="archive", damaged=None if is_whole else True)
+        size, lost = stored.copy(label, path, generations[0], written)
+    gaps = tuple(Gap(offset=each.offset, bytes=each.length) for each in lost)
+    return RestoredFile(file=path, bytes=size, source="archive", damaged=True if gaps else None, gaps=gaps)

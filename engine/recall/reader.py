@@ -128,10 +128,13 @@ class Reader:
         members = reading.exchange_messages(connection, number)
         return tuple(self._views(connection, reading.messages(connection, members), {number}))
 
-    def export(self, connection: Connection, session: int, form: str) -> str:
+    def export(self, connection: Connection, session: int, form: str) -> tuple[str, int]:
         """Return a whole session as one text: `markdown` to read, `jsonl` as Claude Code wrote it.
 
         Sub-agents are in the JSON lines and left out of the Markdown, as in the session itself.
+
+        Returns:
+            The text, and of how many messages no line as it was written is left (`jsonl`).
 
         Raises:
             NotFound: The index has nothing of it (it was pruned), or no line as it was written is left.
@@ -146,15 +149,16 @@ class Reader:
                 f"`backscroll restore {info.session_id} --to DIR` writes back what disk or archive still have.",
             )
         if form == "jsonl":
-            lines = [found[1].decode("utf-8", "replace") for row in rows if (found := self._raw.line(row)) is not None]
-            if rows and not lines:
+            read = [self._raw.line(row) for row in rows]
+            lines = [each[1].decode("utf-8", "replace") for each in read if each is not None]
+            if not lines:
                 raise NotFound(
                     f"No line of session {info.session_id} is left",
                     "Its transcript is gone and was not archived.",
                     f"`backscroll export {info.session_id} --format markdown` shows what the index kept.",
                 )
-            return "".join(f"{line}\n" for line in dict.fromkeys(lines))
-        return session_markdown(session_row(info, self._zone), self._views(connection, rows, set()))
+            return "".join(f"{line}\n" for line in dict.fromkeys(lines)), read.count(None)
+        return session_markdown(session_row(info, self._zone), self._views(connection, rows, set())), 0
 
     def _views(self, connection: Connection, rows: Sequence[MessageRow], asked: set[int]) -> list[MessageView]:
         views: list[MessageView] = []

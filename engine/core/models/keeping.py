@@ -80,6 +80,16 @@ class BackupReply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """A stretch of a file that the archive cannot give back."""
+
+    offset: int
+    """Of its first byte in the file as it was."""
+    bytes: int | None = None
+    """None at the end of a file, when nothing tells how many there were."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredFile:
     """One file that was written back."""
 
@@ -87,7 +97,9 @@ class RestoredFile:
     bytes: int
     source: Literal["transcript", "archive"]
     damaged: Literal[True] | None = None
-    """The archive's file is damaged: what stands behind the damage is missing."""
+    """The archive's file is damaged: there are gaps."""
+    gaps: tuple[Gap, ...] = ()
+    """A line feed stands in place of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

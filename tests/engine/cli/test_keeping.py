@@ -141,7 +141,10 @@ def test_restore_says_what_is_missing(backscroll: Callable[..., Run]) -> None:
     files = [{"file": "p/4fb0.jsonl", "bytes": 12, "source": "archive", "damaged": True}]
     reply = {"session_id": "4fb0d9f2", "files": files, "note": "1 file cannot be restored whole."}
 
-    assert "cannot be restored whole" in backscroll("restore", "4fb0", "--to", "x", restore=reply).err
+    for more in ((), ("--json",)):
+        run = backscroll("restore", "4fb0", "--to", "x", *more, restore=reply)
+        assert run.code == 4
+        assert "cannot be restored whole" in (run.out if more else run.err)
 
 
 def test_restoring_what_is_nowhere_is_nothing_found(backscroll: Callable[..., Run]) -> None:

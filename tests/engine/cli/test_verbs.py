@@ -353,6 +353,14 @@ def test_export_into_a_file(backscroll: Callable[..., Run], tmp_path: Path) -> N
     assert json.loads(run.out) == {"session_id": "4fb0", "format": "jsonl"}
 
 
+def test_an_export_that_misses_lines_says_so_and_ends_with_4(backscroll: Callable[..., Run]) -> None:
+    note = "Incomplete: of 2 lines no copy is left."
+    reply = {"session_id": "4fb0", "format": "jsonl", "text": "{}\n", "missing": 2, "note": note}
+    run = backscroll("export", "4fb0", "-f", "jsonl", export_session=reply)
+    assert (run.code, run.out) == (4, "{}\n")
+    assert "of 2 lines no copy is left" in run.err
+
+
 def test_export_into_a_place_that_is_not_there_is_a_sentence(backscroll: Callable[..., Run], tmp_path: Path) -> None:
     reply = {"session_id": "4fb0", "format": "jsonl", "text": ""}
     run = backscroll("export", "4fb0", "-o", str(tmp_path / "no" / "file"), export_session=reply)
