@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, cast
 from engine.knowledge.errors import InvalidArgument, RecordNotFound, SnapshotChanged
 from engine.knowledge.frontmatter import split_record
 from engine.knowledge.hits import citation_json, full_row
-from engine.knowledge.replies import BUDGET_BYTES, SHORT_HASH, Reply, coverage, freshness, json_bytes, page, trimmed
+from engine.knowledge.replies import (
+    BUDGET_BYTES,
+    INDEX_NOT_USED,
+    SHORT_HASH,
+    Reply,
+    coverage,
+    freshness,
+    json_bytes,
+    page,
+    trimmed,
+)
 
 if TYPE_CHECKING:
     from engine.knowledge.evidence import EvidenceCatalogue
@@ -44,7 +54,7 @@ def records(store: OpenStore, snapshot: Snapshot, query: RecordsQuery, *, budget
     reply: Reply = {
         "rows": [],
         "snapshot": cursor,
-        "index": {"state": "not_used"},
+        "index": INDEX_NOT_USED,
         "coverage": coverage(snapshot, query.view),
     }
     if query.view == "full":

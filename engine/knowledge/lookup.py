@@ -8,7 +8,7 @@ from engine.knowledge.errors import AmbiguousEntity, UnknownEntity
 from engine.knowledge.filters import LOOKUP_UNITS, check_length, filter_of
 from engine.knowledge.hits import add_common, full_row, require_record, short_row
 from engine.knowledge.names import normal_name
-from engine.knowledge.replies import BUDGET_BYTES, Reply, coverage, freshness, page
+from engine.knowledge.replies import BUDGET_BYTES, INDEX_NOT_USED, Reply, coverage, freshness, page
 from engine.knowledge.snippets import AGENT_UNITS, opening
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def lookup(store: OpenStore, snapshot: Snapshot, query: LookupQuery, *, budget: 
         "status": status,
         "rows": [],
         "snapshot": snapshot.id[:32],
+        "index": INDEX_NOT_USED,
         "coverage": coverage(snapshot, query.view),
     }
     if query.view == "full":

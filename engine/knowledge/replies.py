@@ -19,6 +19,9 @@ Reply = dict[str, object]
 BUDGET_BYTES = 24_576
 """UTF-8 bytes of a whole list reply as JSON, sources included (R115)."""
 
+INDEX_NOT_USED: Reply = {"state": "not_used"}
+"""Of replies that need no keyword index (R4, R153)."""
+
 SHORT_HASH = 12
 """Hex digits of a hash in agent rows; as `expectedHash` they suffice."""
 

@@ -35,9 +35,12 @@ if TYPE_CHECKING:
     from engine.knowledge.snapshot import Snapshot
     from engine.knowledge.store import OpenStore
 
-NO_PROOF = "A dated record is no proof that people met, and no match is no proof of absence."
+NO_PROOF = "A dated record is no proof of contact or presence, and no match is not proof of absence."
 """R109, R149."""
 
+
+PROJECTION: Reply = {"state": "ready", "lag": False}
+"""Of the dates: made from the snapshot that is asked, so it never lags behind (R84, R153)."""
 
 ANSWERS_KEPT = 4
 """Whole answers a snapshot remembers, for the pages that follow."""
@@ -337,6 +340,7 @@ class _Paging:
             **(head or {}),
             "rows": [],
             "snapshot": self.cursor,
+            "projection": PROJECTION,
             "coverage": coverage(self.snapshot, self.view),
         }
         if self.view == "full":

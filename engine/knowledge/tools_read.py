@@ -164,7 +164,7 @@ READ_TOOLS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         "knowledge_chronicle_last_seen",
-        "Use for the latest dated record linked to an entity: no proof that anybody met; a miss proves nothing.",
+        "Use for the latest dated record linked to an entity: no proof of contact or presence; a miss proves nothing.",
         (
             replace(ENTITY, required=True),
             Arg("occurredOnOrBefore", "string"),

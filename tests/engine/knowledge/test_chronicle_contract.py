@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from engine.knowledge.errors import InvalidArgument, InvalidDate, InvalidTimeZone
@@ -147,6 +149,7 @@ def test_r149_nothing_says_met_or_attended(f: Store) -> None:
     assert "no proof" in description
     reply = f.seen("P-ana")
     assert "no proof" in reply["note"]
+    assert not {"met", "attended"} & set(re.findall(r"\w+", f"{description} {reply['note']}".lower()))
     assert (reply["record"]["type"], [source["id"] for source in reply["sources"]]) == ("decision", ["M-rev"])
 
 

@@ -76,8 +76,9 @@ def test_r153_every_list_has_the_same_envelope(f: Store, number: int) -> None:
     assert {"rows", "total", "snapshot", "coverage"} <= reply.keys()
     assert isinstance(reply["coverage"]["complete"], bool)
     assert "nextOffset" in f.call(tool, {**arguments, "limit": 1})
-    if tool in ("knowledge_grep", "knowledge_records"):
-        assert "state" in reply["index"]
+    dated = tool in ("knowledge_timeline", "knowledge_chronicle_day", "knowledge_chronicle_since")
+    expected = {"knowledge_lookup": "not_used", "knowledge_records": "not_used"}.get(tool, "ready")
+    assert reply["projection" if dated else "index"]["state"] == expected
 
 
 @pytest.mark.parametrize(

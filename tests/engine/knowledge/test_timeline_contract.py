@@ -82,7 +82,7 @@ def test_r108_mentions_do_not_link(f: Store) -> None:
 
 def test_r109_no_match_is_no_proof(f: Store) -> None:
     reply = f.tl(entity="P-ben")
-    assert "no match is no proof of absence" in reply["note"]
+    assert "no match is not proof of absence" in reply["note"]
     assert all("attended" not in row for row in f.tl()["rows"])
 
 
