@@ -45,7 +45,8 @@ class AboutWindow(PlainWindow):
         row = QHBoxLayout()
         row.addWidget(button(words.about.COPY_VERSION, self.copy_version))
         row.addStretch(1)
-        row.addWidget(button(words.shared.CLOSE, self.close))
+        self.close_button = button(words.shared.CLOSE, self.close)
+        row.addWidget(self.close_button)
         box = QVBoxLayout(self)
         box.setContentsMargins(28, 24, 28, 20)
         box.setSpacing(12)
@@ -56,6 +57,7 @@ class AboutWindow(PlainWindow):
         box.addWidget(new)
         box.addStretch(1)
         box.addLayout(row)
+        self.close_button.setFocus()
 
     def copy_version(self) -> None:
         """Put what a report needs on the clipboard."""

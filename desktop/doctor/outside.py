@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from desktop.hotkey.base import HotkeyRefused
 
+WINDOWS: Final = {"claude_code": "connect", "retention": "connect", "hotkey": "settings"}
+"""By finding: what is Claude Code's or the system's is changed only where a person asks for it."""
 WORST_FIRST: Final = ("error", "warning", "info", "ok")
 
 
@@ -38,6 +40,13 @@ def outside_findings(problem: HotkeyRefused | None, *, has_tray: bool) -> tuple[
         means=words.doctor.TRAY_MEANS,
     )
     return (hotkey, tray)
+
+
+def window_for(finding: Finding) -> str | None:
+    """Return the window in which a person mends what the doctor leaves alone; None where there is none."""
+    if finding.severity == "ok" or finding.fix is not None:
+        return None
+    return WINDOWS.get(finding.id)
 
 
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop import format as shown
 from desktop import words
-from desktop.doctor.outside import can_be_fixed
+from desktop.doctor.outside import can_be_fixed, window_for
 from desktop.theme import colour
 from desktop.widgets import button, heading, label
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PySide6.QtGui import QColor
+    from PySide6.QtWidgets import QPushButton
 
     from desktop.theme import Theme
     from engine.core.models.keeping import Finding
@@ -64,9 +65,12 @@ class FindingRow(QWidget):
         finding: What was found.
         theme: Colours and fonts.
         fix: Called when it should be mended.
+        open_window: Opens the window of a name.
     """
 
-    def __init__(self, finding: Finding, theme: Theme, fix: Callable[[], None]) -> None:
+    def __init__(
+        self, finding: Finding, theme: Theme, fix: Callable[[], None], open_window: Callable[[str], None]
+    ) -> None:
         super().__init__()
         self.finding = finding
         kind = "fixed" if finding.fixed else finding.severity
@@ -79,7 +83,7 @@ class FindingRow(QWidget):
         if finding.found:
             text.addWidget(label(found, wrap=True))
         if finding.means and finding.severity != "ok":
-            text.addWidget(label(shown.plain(finding.means)[:LIMIT], "muted", wrap=True))
+            text.addWidget(label(shown.plain(finding.means).replace("`", "")[:LIMIT], "muted", wrap=True))
         if finding.fixed is not None:
             said = words.doctor.FIXED if finding.fixed else words.doctor.NOT_FIXED
             text.addWidget(label(said, "good" if finding.fixed else "bad"))
@@ -94,3 +98,7 @@ class FindingRow(QWidget):
             self.fix.setAccessibleName(words.doctor.fix_of(finding.title))
             self.fix.setToolTip(shown.for_tooltip(finding.fix or ""))
             row.addWidget(self.fix, 0, Qt.AlignmentFlag.AlignTop)
+        self.go: QPushButton | None = None
+        if (window := window_for(finding)) is not None:
+            self.go = button(words.doctor.GO[window], lambda: open_window(window))
+            row.addWidget(self.go, 0, Qt.AlignmentFlag.AlignTop)

@@ -203,7 +203,8 @@ class DoctorWindow(PlainWindow):
             if widget is not None:
                 widget.deleteLater()
         self.rows = [
-            FindingRow(each, self._services.theme, lambda each=each: self._ask((each,))) for each in self.findings
+            FindingRow(each, self._services.theme, lambda each=each: self._ask((each,)), self._services.open)
+            for each in self.findings
         ]
         for number, row in enumerate(self.rows):
             if number:

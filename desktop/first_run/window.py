@@ -77,6 +77,7 @@ class FirstRunWindow(PlainWindow):
         services.pulse.changed.connect(self._show_pulse)
         self._show_hotkey()
         self._show_pulse(services.pulse.pulse)
+        self.go.setFocus()
 
     def attach(self, history: History | None) -> None:
         """Ask this engine from now on."""

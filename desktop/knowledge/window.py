@@ -278,8 +278,12 @@ class KnowledgeWindow(PlainWindow):
             at += step
 
     def _view_chosen(self, view: str) -> None:
-        self.field.setVisible(view != "day")
+        is_typing = self.field.hasFocus()
         self.days.setVisible(view == "day")
+        if is_typing and view == "day":
+            # Qt would give the keyboard to whatever comes next, which is at the other side.
+            self.day.setFocus()
+        self.field.setVisible(view != "day")
         name = words.knowledge.ENTITY if view == "timeline" else words.knowledge.HINT
         self.field.setPlaceholderText(name)
         self.field.setAccessibleName(name)

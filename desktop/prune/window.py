@@ -363,6 +363,7 @@ class PruneWindow(PlainWindow):
         self.outcome.setText(outcome)
         self.note.setText(note)
         self._show(3)
+        self.close_button.setFocus()
 
     def _once_more(self) -> None:
         self._show(0)

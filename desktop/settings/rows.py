@@ -39,7 +39,7 @@ class SettingRow(QWidget):
         super().__init__()
         self.setting = setting
         self.title = label(words.settings.SETTING_NAMES[setting.key])
-        self.help = label(setting.help.replace("`", ""), "faint", wrap=True)
+        self.help = label(help_of(setting), "faint", wrap=True)
         self.problem = label(kind="bad", wrap=True)
         self.problem.hide()
         self._rest = QTimer(self)
@@ -88,6 +88,15 @@ class SettingRow(QWidget):
     def _emit(self) -> None:
         self._rest.stop()
         self.changed.emit(self._read())
+
+
+def help_of(setting: Setting) -> str:
+    """Return what a setting means, without the name that stands above it."""
+    name, text = words.settings.SETTING_NAMES[setting.key], setting.help.replace("`", "")
+    if not text.casefold().startswith(name.casefold()):
+        return text
+    rest = text[len(name) :].lstrip(" ,.:;")
+    return rest[:1].upper() + rest[1:]
 
 
 def _flag(row: SettingRow, value: bool) -> QWidget:  # noqa: FBT001 - a setting's value

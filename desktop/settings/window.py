@@ -16,7 +16,7 @@ from desktop.errors import log_bug, trouble_of
 from desktop.settings.data_page import DataPage
 from desktop.settings.history_page import Keeping, RootsList
 from desktop.settings.hotkey_row import HotkeyRow
-from desktop.settings.rows import SettingRow
+from desktop.settings.rows import SettingRow, help_of
 from desktop.text_size import grown
 from desktop.widgets import PlainWindow, button, heading, label, line, scrolled
 from engine.core.settings import SETTINGS, load_settings, save_setting, setting_of
@@ -157,7 +157,7 @@ class SettingsWindow(PlainWindow):
         box = QVBoxLayout(made)
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(label(words.settings.SETTING_NAMES[setting.key]))
-        box.addWidget(label(setting.help.replace("`", ""), "faint", wrap=True))
+        box.addWidget(label(help_of(setting), "faint", wrap=True))
         row = QHBoxLayout()
         row.addWidget(button(words.settings.OPEN_SETTINGS_FILE, self._open_file))
         row.addStretch(1)

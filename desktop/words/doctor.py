@@ -15,6 +15,8 @@ STOPPED: Final = "The doctor did not finish"
 NO_ENGINE: Final = "The engine is not running yet. The doctor looks as soon as it is."
 AGAIN: Final = "Look again"
 FIX: Final = "Fix"
+GO: Final = {"connect": "Connect…", "settings": "Settings…"}
+"""What stands on the button that opens a window, in which something can be mended."""
 FIX_ALL: Final = "Fix all…"
 FIX_NOW: Final = "Fix now"
 ASK: Final = "This will be done"

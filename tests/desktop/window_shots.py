@@ -43,7 +43,8 @@ def window_pictures(studio: Studio, history: History) -> None:
         window = StatusWindow(services)
         for step in range(40 if name == "indexing" else 0):
             services.now.seconds += 2  # pyright: ignore[reportFunctionMemberAccess] - a Moment
-            window._show_status(status(ingest="indexing", pending=max(3, 400 - step * step // 4)))
+            pending = 120 + 15 * (40 - step) if step else 480
+            window._show_status(status(ingest="indexing", pending=pending, embedding="embedding", backlog=6900))
         window.attach(history)
         window.show()
         keeper.changed.emit(keeper.pulse)
@@ -76,6 +77,7 @@ def window_pictures(studio: Studio, history: History) -> None:
         "Another program uses these keys.",
         "Choose other keys in the settings.",
     )
+    keeper.pulse = Pulse(is_starting=False, status=replace(status(), sessions=0, messages=0))
     card = FirstRunWindow(services)
     card.attach(NoHistory())
     card.show()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from PySide6.QtCore import Qt
@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 
 from desktop import words
 from desktop.doctor.outside import outside_findings, worst_first
+from desktop.doctor.rows import FindingRow
 from desktop.doctor.window import DoctorWindow
 from desktop.hotkey.base import HotkeyRefused
 from engine.core.errors import StorageFailure
@@ -19,6 +20,7 @@ from tests.desktop.rooms import OFFSCREEN
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
+    from desktop.theme import Theme
     from tests.desktop.rooms import MakesRoom
 
 pytestmark = pytest.mark.qt_log_ignore(OFFSCREEN, extend=True)
@@ -216,3 +218,24 @@ def test_what_was_mended_stands_with_what_is_in_order() -> None:
     one = Finding(id="a", title="", severity="error", found="", means="", fix="x", fixed=True)
     two = Finding(id="b", title="", severity="warning", found="", means="")
     assert [each.id for each in worst_first([one, two])] == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("finding", "severity", "window"),
+    [
+        ("claude_code", "info", "connect"),
+        ("hotkey", "warning", "settings"),
+        ("claude_code", "ok", None),
+        ("x", "info", None),
+    ],
+)
+def test_what_only_a_person_mends_leads_to_its_window(
+    theme: Theme, qtbot: QtBot, finding: str, severity: Literal["ok", "info", "warning", "error"], window: str | None
+) -> None:
+    opened: list[str] = []
+    made = Finding(id=finding, title="Title", severity=severity, found="Found.", means="Means. `backscroll connect`.")
+    row = FindingRow(made, theme, lambda: None, opened.append)
+    qtbot.addWidget(row)
+    if row.go is not None:
+        row.go.click()
+    assert opened == ([] if window is None else [window])

@@ -63,3 +63,7 @@ def test_autostart_is_the_persons_choice(card: FirstRunWindow, world: World) -> 
 def test_keys_that_are_taken_are_said(card: FirstRunWindow, world: World) -> None:
     world.services.hotkey.try_keys("Ctrl+Alt+T")
     assert "Ctrl+Alt+T could not be claimed" in card.hotkey_problem.text()
+
+
+def test_enter_goes_on_at_once(card: FirstRunWindow) -> None:
+    assert card.focusWidget() is card.go

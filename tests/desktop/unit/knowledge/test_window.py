@@ -294,3 +294,9 @@ def test_a_day_that_goes_on_is_not_named_again() -> None:
     model.set_rows([Heading("Thu"), RecordRow("1", "One", "fact")], has_more=True)
     model.add_rows([Heading("Thu"), RecordRow("2", "Two", "fact")], has_more=False)
     assert [row.text if isinstance(row, Heading) else row.id for row in model.rows] == ["Thu", "1", "2"]
+
+
+def test_the_keyboard_stays_on_its_side_when_days_are_looked_at(filled: KnowledgeWindow) -> None:
+    filled.field.setFocus()
+    filled.views.choose("day")
+    assert filled.focusWidget() is filled.day

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QSpinBox
 
 from desktop import words
-from desktop.settings.rows import root_of
+from desktop.settings.rows import help_of, root_of
 from desktop.settings.window import SettingsWindow, pages_cover_the_table
-from engine.core.settings import load_settings
+from engine.core.settings import load_settings, setting_of
 from tests.desktop.fakes import FakeHistory
 
 if TYPE_CHECKING:
@@ -162,3 +162,8 @@ def test_the_settings_file_is_opened_for_what_has_no_editor(window: SettingsWind
 )
 def test_a_folder_of_transcripts_is_written_with_its_name(text: str, root: dict[str, str]) -> None:
     assert root_of(text) == root
+
+
+def test_the_help_of_a_setting_does_not_say_its_name_again() -> None:
+    assert help_of(setting_of("archive.enabled")) == "Claude Code deletes its own."
+    assert help_of(setting_of("theme")) == setting_of("theme").help
