@@ -199,6 +199,10 @@ class VaultWalker:
                 # Deleted since the folder was listed; the folder's own time will tell at the next walk.
                 folder.racy = True
                 continue
+            except PermissionError as error:
+                folder.racy = True
+                folder.file_issues.append(_closed(path, error))
+                continue
             key = stat_key(found)
             folder.seen.append(name)
             folder.seen_bytes.append(os.fsencode(name))
@@ -216,17 +220,22 @@ class VaultWalker:
         path = os.path.join(self._vault, relative)  # noqa: PTH118 - see above
         try:
             key = stat_key(os.lstat(path))
+            if known is not None and known.key == key and not known.racy:
+                return known
+            folder = _Folder(key, racy=is_racy(key))
+            names: dict[str, str] = {}
+            with os.scandir(path) as entries:
+                for entry in sorted(entries, key=lambda entry: entry.name):
+                    self._take(relative, entry, folder, names)
         except FileNotFoundError:
             if not relative:
                 raise
             return None
-        if known is not None and known.key == key and not known.racy:
-            return known
-        folder = _Folder(key, racy=is_racy(key))
-        names: dict[str, str] = {}
-        with os.scandir(path) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
-                self._take(relative, entry, folder, names)
+        except PermissionError as error:
+            if not relative:
+                raise
+            # Closed to us, as `lost+found` is: a finding, and looked at again next time.
+            return _Folder((0, 0, 0, 0), racy=True, issues=[_closed(relative.rstrip("/"), error)])
         return folder
 
     def _take(self, relative: str, entry: os.DirEntry[str], folder: _Folder, names: dict[str, str]) -> None:
@@ -331,6 +340,10 @@ def read_file(path: str, limit: int) -> FileBytes:
         if stat_key(before) == stat_key(after) and len(data) == after.st_size:
             return FileBytes(data, stat_key(after), is_racy(stat_key(after)))
     raise OSError(errno.EBUSY, "file keeps changing", path)
+
+
+def _closed(path: str, error: OSError) -> Issue:
+    return Issue("unreadable", error.strerror or "cannot be read", path)
 
 
 def _not_a_file(path: str, mode: int) -> Issue:

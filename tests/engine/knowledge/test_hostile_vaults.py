@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engine.knowledge.frontmatter import new_record
 from tests.engine.knowledge.fixture_f import Store, ids, sha256
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs links and special files")
 
@@ -298,3 +297,27 @@ def test_a_broken_ontology_leaves_the_default_one(f: Store) -> None:
     issues = f.check()["issues"]
     assert {(issue["code"], issue["line"]) for issue in issues} == {("ontology_invalid", 3)}
     assert len(issues) == 2
+
+
+@pytest.mark.parametrize("refused", ["scandir", "lstat"])
+def test_what_is_closed_to_us_is_named_and_hides_nothing_else(
+    f: Store, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    closed = f.vault / "lost+found" / ("" if refused == "scandir" else "note.md")
+    f.write("lost+found/note.md", {"id": "P-closed", "kind": "page", "type": "topic", "title": "Closed"}, "needle")
+    assert ids(f.grep("needle")) == ["P-closed"]
+    real = getattr(os, refused)
+
+    def closing(path: Any, **more: Any) -> Any:
+        if isinstance(path, str) and Path(path) == closed:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real(path, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, refused, closing)
+        # The walk sees by itself that the folder is another: what a change of rights does to its times.
+        (f.vault / "lost+found" / "new.txt").touch()
+        expect(f, "lost+found" if refused == "scandir" else "lost+found/note.md", code="unreadable")
+        assert f.grep("needle")["total"] == 0
+    assert ids(f.grep("needle")) == ["P-closed"]
+    assert f.check()["ok"]
