@@ -59,7 +59,7 @@ class Worker:
     def stop(self, timeout_s: float = 10.0) -> bool:
         """Ask the loop to end and wait. False when it is late."""
         self.stopping.set()
-        if self._thread.ident is not None:
+        if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 

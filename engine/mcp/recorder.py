@@ -86,7 +86,7 @@ class CatalogueRecorder:
     def stop(self, timeout_s: float = 5.0) -> bool:
         """End it, a child that writes included. False when it is late."""
         self._stopping.set()
-        if self._thread.ident is not None:
+        if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
