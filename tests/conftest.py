@@ -44,7 +44,9 @@ CALLER = ("CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID", "CLAUDECODE", "CLAUDE_
 """What Claude Code tells its children. The tests may themselves run below it, and must not notice."""
 
 # A slow machine is no failure, and a failing example is printed so that it can be kept.
-hypothesis.settings.register_profile("backscroll", deadline=None, print_blob=True)
+hypothesis.settings.register_profile(
+    "backscroll", deadline=None, print_blob=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("backscroll")
 
 

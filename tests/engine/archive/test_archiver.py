@@ -427,7 +427,7 @@ def test_the_folder_of_a_label_says_which_root_it_is_of(archive: Archive) -> Non
     assert archive.reader.roots() == {LABEL: str(archive.root)}
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(st.binary(min_size=1, max_size=5000), min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_any_bytes_in_any_pieces_come_back(archive: Archive, pieces: list[bytes], chance: random.Random) -> None:
     path = f"-p/tool-results/{hashlib.sha256(b''.join(pieces)).hexdigest()}{chance.random()}.txt"

@@ -313,7 +313,7 @@ def found(engine: Engine, query: str, **filters: object) -> set[str]:
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=120)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=120)
 def test_quoted_phrases_and_cjk_substrings_match_exactly_where_a_naive_scan_finds_them(
     engine: Engine, seed: int
 ) -> None:
@@ -330,7 +330,7 @@ def test_quoted_phrases_and_cjk_substrings_match_exactly_where_a_naive_scan_find
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=150)
 def test_plain_words_under_filters_match_exactly_where_a_naive_scan_finds_them(engine: Engine, seed: int) -> None:
     chunks = every_chunk(engine)
     chance = random.Random(seed)
