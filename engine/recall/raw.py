@@ -13,7 +13,9 @@ from engine.core.models.kinds import Kind
 from engine.core.models.sessions import Block
 from engine.core.text import clean
 from engine.store import reading
+from engine.transcripts import chunking
 from engine.transcripts.lines import Record, parse_line
+from engine.transcripts.parser import attachment_text
 
 if TYPE_CHECKING:
     from engine.store.connection import Connection
@@ -177,7 +179,8 @@ def blocks_of(record: Record, spills: Spills) -> tuple[Block, ...]:
     attachment = record.get("attachment")
     if isinstance(attachment, dict):
         fields = cast("dict[str, Any]", attachment)
-        content = fields.get("prompt", fields.get("content", fields.get("stdout", fields.get("snippet"))))
+        kind = str(fields.get("type"))
+        content = fields.get("prompt") if kind == "queued_command" else attachment_text(fields, kind)
     elif record.get("type") == "system":
         content = record.get("content")
     else:
@@ -205,7 +208,8 @@ def _block(item: object, record: Record, spills: Spills) -> Block:
     if kind.endswith("tool_result"):
         return _result(raw, record, spills)
     named = kind in ("image", "document")
-    return Block(kind=Kind.IMAGE, text=_named(raw)) if named else Block(kind=Kind.OTHER, text=f"[{kind}]")
+    text = _named(raw) if named else chunking.other_text(raw) or f"[{kind}]"
+    return Block(kind=Kind.IMAGE if named else Kind.OTHER, text=clean(text))
 
 
 def _result(raw: dict[str, Any], record: Record, spills: Spills) -> Block:
@@ -216,24 +220,18 @@ def _result(raw: dict[str, Any], record: Record, spills: Spills) -> Block:
 
 
 def _result_text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    parts: list[str] = []
-    for item in cast("list[object]", content):
-        if isinstance(item, str):
-            parts.append(item)
-        elif isinstance(item, dict):
-            part = cast("dict[str, Any]", item)
-            kind = part.get("type")
-            if kind == "text":
-                parts.append(str(part.get("text") or ""))
-            elif kind == "tool_reference":
-                parts.append(f"[tool {part.get('tool_name')}]")
-            else:
-                parts.append(_named(part))
-    return "\n".join(parts)
+    if isinstance(content, list):
+        return "\n".join([_part_text(part) for part in cast("list[object]", content)])
+    return _part_text(content)
+
+
+def _part_text(part: object) -> str:
+    if not isinstance(part, dict):
+        return part if isinstance(part, str) else ""
+    fields = cast("dict[str, Any]", part)
+    if fields.get("type") == "tool_reference":
+        return f"[tool {fields.get('tool_name')}]"
+    return chunking.result_text(fields) or ("" if fields.get("type") == "text" else _named(fields))
 
 
 def _named(block: dict[str, Any]) -> str:

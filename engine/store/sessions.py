@@ -7,6 +7,7 @@ bytes alone, and the row on the accounts alone, so neither depends on the order 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import astuple, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from engine.transcripts.records import ParsedMessage, SessionFact
 
 _NO_TIME = 1 << 62
+_BARE_COMMAND = re.compile(r"/[^\s/]+")
+"""`/init`: official lists, too, show a command only where a session has no prompt (transcripts.md, section 2)."""
 _MACHINE_TITLES = ("API Error", "Invalid API key", "Not logged in")
 """Summaries that ≤ 1.0.x wrote about sessions in which nothing was said."""
 
@@ -62,7 +65,7 @@ class Account:
         self.main = 1
         if message.branch is not None and message.branch != "HEAD":
             self.branch = message.branch
-        if self.opening is None:
+        if _opens_better(message.opening, self.opening):
             self.opening = message.opening
         if message.copied_from is not None:
             self.parent, self.parent_kind = message.copied_from, message.copy_kind
@@ -228,6 +231,15 @@ def _merged(accounts: Collection[tuple[Account, str]]) -> dict[str, Any]:
     for name in _LATEST:
         shown[name] = next((value for each, _ in reversed(written) if (value := getattr(each, name)) is not None), None)
     return shown
+
+
+def _opens_better(new: str | None, old: str | None) -> bool:
+    """Return whether a line opens its session rather than one before it: words of a person, or else a bare command."""
+    return old is None or (new is not None and _is_bare(old) and not _is_bare(new))
+
+
+def _is_bare(opening: str) -> bool:
+    return _BARE_COMMAND.fullmatch(opening) is not None
 
 
 def _later(time_ms: int | None) -> int:

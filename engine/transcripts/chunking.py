@@ -138,23 +138,26 @@ def _flat(value: object, depth: int = 0) -> str:
     return "" if value is None else str(value)
 
 
-def result_text(content: object) -> str:
-    """Return the text of a tool result: a string, or the text parts of a list. Images and base64 are left out."""
+_RESULT_FIELDS = ("text", "tool_name", "title", "url", "stdout", "stderr", "error_code")
+"""What can be read of a part of a tool's result: text, a tool that was looked up, a page found on the web, what
+code printed that ran at the API (web_search_tool_result, code_execution_tool_result and their kin)."""
+
+
+def result_text(content: object, depth: int = 0) -> str:
+    """Return the text of a tool result: a string, a part, or a list of them. Images and base64 are left out."""
     if isinstance(content, str):
         return content
-    if not isinstance(content, list):
+    if depth > _MAX_DEPTH:
         return ""
-    parts: list[str] = []
-    for item in cast("list[object]", content):
-        if isinstance(item, str):
-            parts.append(item)
-        elif isinstance(item, dict):
-            part = cast("dict[str, Any]", item)
-            if isinstance(part.get("text"), str):
-                parts.append(cast("str", part["text"]))
-            elif part.get("type") == "tool_reference" and isinstance(part.get("tool_name"), str):
-                parts.append(cast("str", part["tool_name"]))
-    return "\n".join(parts)
+    if isinstance(content, list):
+        parts = [result_text(item, depth + 1) for item in cast("list[object]", content)]
+        return "\n".join([part for part in parts if part])
+    if not isinstance(content, dict):
+        return ""
+    part = cast("dict[str, Any]", content)
+    found = [value for name in _RESULT_FIELDS if isinstance(value := part.get(name), str) and value]
+    found += [inner for name in ("content", "resource") if (inner := result_text(part.get(name), depth + 1))]
+    return "\n".join(found)
 
 
 def other_text(block: dict[str, Any]) -> str:

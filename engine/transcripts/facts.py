@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.core.text import clean, shorten
+from engine.transcripts import chunking
 from engine.transcripts.fields import MAX_NAME, name_field, object_field, text_field
 from engine.transcripts.records import AgentFact, SessionFact
 
@@ -32,6 +33,15 @@ def fact_of(record: Record, kind: str, session_id: str) -> SessionFact | None:
 def opening_of(blocks: Iterable[ParsedBlock]) -> str | None:
     """Return the beginning of a prompt, as lists show it; None of one without text."""
     return shorten(" ".join(block.text for block in blocks if block.text), OPENING_CHARACTERS) or None
+
+
+def command_of(texts: Iterable[str]) -> str | None:
+    """Return the slash command that a line runs without a word of the person: its session may have no other opening."""
+    for text in texts:
+        if text.lstrip().startswith("<command-"):
+            command = chunking.slash_command(text)
+            return None if command is None else shorten(clean(command[0]), OPENING_CHARACTERS)
+    return None
 
 
 def started_agent(record: Record, session_id: str, tool_use_id: str | None) -> AgentFact | None:

@@ -15,7 +15,7 @@ from engine.core.models.kinds import Role
 from engine.core.text import clean
 from engine.transcripts import chunking
 from engine.transcripts.blocks import Speaker, content_blocks, read_block
-from engine.transcripts.facts import FACT_TYPES, fact_of, opening_of, started_agent
+from engine.transcripts.facts import FACT_TYPES, command_of, fact_of, opening_of, started_agent
 from engine.transcripts.fields import MAX_NAME, digest63, milliseconds, name_field, object_field, text_field
 from engine.transcripts.records import Kept, ParsedMessage
 from engine.transcripts.roles import WARM_UP, role_of_prompt, role_of_user_line, texts_of
@@ -189,7 +189,7 @@ class TranscriptParser:
             typed = attachment.get("commandMode", "prompt") == "prompt" and not self._is_sidechain(record)
             role = role_of_prompt(blocks, texts_of(blocks)) if typed else Role.INJECTED
         else:
-            text = _attachment_text(attachment, kind)
+            text = attachment_text(attachment, kind)
             if not text:
                 known = kind in READ_ATTACHMENTS or kind in KEPT_ATTACHMENTS
                 return Kept(f"attachment/{clean(kind)[:MAX_NAME]}", known)
@@ -221,7 +221,11 @@ class TranscriptParser:
         session_id = (name_field(record, "sessionId") if self.trust_line_session else None) or self.session_id
         parent = text_field(record, "parentUuid")
         sidechain = self._is_sidechain(record)
-        opening = opening_of(blocks) if speaker.role is Role.USER else None
+        opening = None
+        if speaker.role is Role.USER:
+            opening = opening_of(blocks)
+        elif speaker.role is Role.INJECTED and not sidechain:
+            opening = command_of(texts_of(raw_blocks))
         fingerprint, strong = _fingerprint(record, message, read, synthetic=speaker.synthetic)
         forked = object_field(record, "forkedFrom") if "forkedFrom" in record else _NOT_FORKED
         copied_from = _copied_from(record, forked, session_id, is_agent_file=self.is_agent_file)
@@ -270,7 +274,8 @@ def _message_of(record: Record) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return {}, content_blocks(raw)
 
 
-def _attachment_text(attachment: dict[str, Any], kind: str) -> str:
+def attachment_text(attachment: dict[str, Any], kind: str) -> str:
+    """Return the text of an attachment of a kind; empty where there is none worth finding."""
     field_name = READ_ATTACHMENTS.get(kind)
     if field_name is None:
         return ""

@@ -60,7 +60,7 @@ class ParsedMessage(NamedTuple):
     """A human prompt, or the task of a sub-agent: what follows answers it."""
     blocks: tuple[ParsedBlock, ...]
     opening: str | None = None
-    """First 200 characters of a human prompt."""
+    """First 200 characters of a human prompt; of a slash command without arguments its name."""
     unknown_blocks: tuple[str, ...] = ()
     """Types of its blocks that this program does not know; they are indexed by what text they hold."""
 

@@ -142,6 +142,26 @@ def test_images_are_named_not_shown(history: History) -> None:
     assert text == "[image/png, 29 KB]"
 
 
+def test_blocks_and_attachments_that_are_no_plain_text_are_shown_as_they_can_be_read(tmp_path: Path) -> None:
+    session = TranscriptBuilder(LONG, cwd=REPOSITORY)
+    session.prompt("Look it up")
+    page = {"type": "web_search_result", "title": "A page", "url": "https://a.example", "encrypted_content": "QUFB"}
+    session.answer({"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [page]})
+    session.answer({"type": "hologram", "text": "readable"}, {"type": "glyph", "data": "QUFB"})
+    session.add("attachment", attachment={"type": "diagnostics", "files": [{"uri": "a.py", "message": "unused"}]})
+    session.add("attachment", attachment={"type": "hook_non_blocking_error", "stderr": "hook failed"})
+    session.write(tmp_path / "projects")
+
+    with running_engine(Paths.below(tmp_path / "home"), tmp_path / "projects") as engine:
+        _, found, unknown, listed, hook = [
+            [block.text for block in message.blocks] for message in engine.api.get_session(LONG).messages
+        ]
+    assert found == ["A page\nhttps://a.example"]
+    assert unknown == ["text: readable", "[glyph]"]
+    assert listed == ["uri: a.py\nmessage: unused"]
+    assert hook == ["hook failed"]
+
+
 def test_tool_calls_show_their_input_as_it_was(history: History) -> None:
     engine, named, _ = history
     found = engine.api.get_context([named["edit"]], before=1, after=0)
@@ -208,6 +228,34 @@ def test_sessions_are_listed_newest_first_with_title_project_and_resume_command(
     assert second.prompts == 2
     assert second.resume_command == f"cd {REPOSITORY} && claude --resume {LONG}"
     assert second.on_disk
+
+
+BARE = "<command-message>init</command-message>\n<command-name>/init</command-name>\n<command-args></command-args>"
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ([BARE], "/init"),
+        ([BARE, BARE.replace("init", "clear")], "/init"),
+        ([BARE, "Fix the tests"], "Fix the tests"),
+        (["Fix the tests", BARE], "Fix the tests"),
+        ([BARE, BARE.replace("<command-args>", "<command-args>now")], "/init now"),
+        (["/etc/hosts is wrong", "Mend it"], "/etc/hosts is wrong"),
+    ],
+)
+def test_a_command_without_words_is_the_title_only_where_nothing_else_opens_the_session(
+    tmp_path: Path, said: list[str], title: str
+) -> None:
+    session = TranscriptBuilder(LONG, cwd=REPOSITORY)
+    for text in said:
+        session.prompt(text)
+        session.answer("Done.")
+    session.write(tmp_path / "projects")
+
+    with running_engine(Paths.below(tmp_path / "home"), tmp_path / "projects") as engine:
+        (row,) = engine.api.list_sessions().sessions
+    assert row.title == title
 
 
 def test_a_period_tells_opening_and_highlights_of_each_session(history: History) -> None:

@@ -69,5 +69,29 @@ def test_nested_input_is_flattened_and_endless_nesting_cut_off() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("plain", "plain"),
+        (["one", {"type": "text", "text": "two"}], "one\ntwo"),
+        ({"type": "web_fetch_result", "url": "u", "content": {"type": "document", "title": "t", "source": {}}}, "u\nt"),
+        ([{"type": "search_result", "title": "t", "source": "s", "content": [{"type": "text", "text": "x"}]}], "t\nx"),
+        ([{"type": "resource", "resource": {"uri": "file:///a", "text": "inside"}}], "inside"),
+        ({"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}, "max_uses_exceeded"),
+        ([{"type": "image", "source": {"data": "QUFB"}}, None, 7, {"text": 5}], ""),
+        (None, ""),
+    ],
+)
+def test_whatever_can_be_read_in_a_result_is_its_text(content: object, text: str) -> None:
+    assert chunking.result_text(content) == text
+
+
+def test_a_result_nested_without_end_is_cut_off() -> None:
+    nested: object = "deep"
+    for _ in range(5_000):
+        nested = {"content": [nested]}
+    assert chunking.result_text(nested) == ""
+
+
 def test_data_is_left_out_of_unknown_blocks() -> None:
     assert chunking.other_text({"type": "x", "text": "seen " + "QUJD" * 200, "data": "hidden"}) == "text: seen "

@@ -89,6 +89,13 @@ HIGH, MEDIUM, LOW = Signal.HIGH, Signal.MEDIUM, Signal.LOW
 CONTINUED = "This session is being continued from a previous conversation that ran out of context."
 PLAN = "1. Measure 2. Cut"
 ASK = call("AskUserQuestion", questions=[{"question": "Which way?"}])
+PAGE = {
+    "type": "web_search_result",
+    "title": "SQLite FTS5",
+    "url": "https://sqlite.org/fts5.html",
+    "encrypted_content": "QUFB" * 200,
+}
+RAN: Line = {"type": "code_execution_result", "stdout": "42", "stderr": "slow", "return_code": 0, "content": []}
 OWN = "mcp__backscroll__keyword_search"
 
 CASES: dict[str, list[tuple[list[Line], Expected]]] = {
@@ -274,6 +281,14 @@ CASES: dict[str, list[tuple[list[Line], Expected]]] = {
         (
             [assistant({"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [text("a page")]})],
             Said(Role.ASSISTANT, LOW, "a page", Kind.TOOL_RESULT),
+        ),
+        (
+            [assistant({"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [PAGE]})],
+            Said(Role.ASSISTANT, LOW, "SQLite FTS5\nhttps://sqlite.org/fts5.html", Kind.TOOL_RESULT),
+        ),
+        (
+            [assistant({"type": "code_execution_tool_result", "tool_use_id": "srv_1", "content": RAN})],
+            Said(Role.ASSISTANT, LOW, "42\nslow", Kind.TOOL_RESULT),
         ),
     ],
     "`assistant`: a block of an unknown type": [
