@@ -19,6 +19,7 @@ from engine.knowledge.replies import (
     coverage,
     freshness,
     json_bytes,
+    leaner_evidence,
     page,
     trimmed,
 )
@@ -120,11 +121,6 @@ def record(
     return reply
 
 
-_TEXTS = frozenset({"text"})
-_DESCRIPTORS = _TEXTS | {"descriptor"}
-_LOCATORS = _DESCRIPTORS | {"path", "filename", "session", "messageUuid", "attribution", "quote", "transcript"}
-
-
 def _fit(reply: Reply, shown: Reply, query: RecordQuery, budget: int) -> None:
     """Shorten body, then evidence, then everything else, until the reply fits.
 
@@ -136,12 +132,10 @@ def _fit(reply: Reply, shown: Reply, query: RecordQuery, budget: int) -> None:
         body = body[: len(body) // 2]
         shown["body"] = body
         shown["nextBodyOffset"] = query.body_offset + len(body)
-    evidence = cast("list[Reply]", shown.get("evidence", []))
-    for dropped in (_TEXTS, _DESCRIPTORS, _LOCATORS) if evidence else ():
+    for leaner in leaner_evidence(cast("list[Reply]", shown.get("evidence", []))):
         if json_bytes(reply) <= budget:
             return
-        shown["evidence"] = [{key: value for key, value in one.items() if key not in dropped} for one in evidence]
-        shown["truncated"] = True
+        shown.update(evidence=leaner, truncated=True)
     if json_bytes(reply) > budget:
         reply["record"] = trimmed(shown, budget - 2_000)
 

@@ -9,7 +9,7 @@ from engine.knowledge.dates import utc_text_ms
 from engine.knowledge.names import cut_utf16
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from engine.knowledge.queries import View
     from engine.knowledge.snapshot import Snapshot
@@ -24,6 +24,10 @@ INDEX_NOT_USED: Reply = {"state": "not_used"}
 
 SHORT_HASH = 12
 """Hex digits of a hash in agent rows; as `expectedHash` they suffice."""
+
+_TEXTS = frozenset({"text"})
+_DESCRIPTORS = _TEXTS | {"descriptor"}
+_LOCATORS = _DESCRIPTORS | {"path", "filename", "session", "messageUuid", "attribution", "quote", "transcript"}
 
 _ISSUES_SHOWN = {"agent": 3, "full": 20}
 
@@ -76,6 +80,12 @@ def fit_sources(reply: Reply, sources: Sequence[Reply], budget: int) -> None:
     """Put as many summaries of sources beside the rows as the budget allows, and say when some are left out."""
     if fit_rows(reply, sources, budget, "sources") < len(sources):
         reply["sourcesTruncated"] = True
+
+
+def leaner_evidence(evidence: Sequence[Reply]) -> Iterator[list[Reply]]:
+    """Yield a record's citations with ever less said about each, and never one less: only a record shows all (R63)."""
+    for dropped in (_TEXTS, _DESCRIPTORS, _LOCATORS) if evidence else ():
+        yield [{key: value for key, value in one.items() if key not in dropped} for one in evidence]
 
 
 def trimmed(row: Reply, limit: int) -> Reply:

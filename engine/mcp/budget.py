@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from engine.arguments import MAX_TOKENS_CAP
+from engine.knowledge.replies import leaner_evidence
 from engine.mcp.exchange import around
 from engine.mcp.measure import (
     CHARACTER_UNITS,
@@ -207,12 +208,23 @@ class _Fitting:
         body = record.get("body")
         if not isinstance(body, str):
             return
-        room = self._units - cost({**self._reply, "record": {**record, "body": ""}}) - _RESERVE
+        room = self._room_for_body(record)
+        for evidence in leaner_evidence(cast("list[Row]", record.get("evidence") or [])):
+            if room >= min(cost(body), self._units // 4):
+                break
+            record = {**record, "evidence": evidence, "truncated": True}
+            room = self._room_for_body(record)
+        if room >= cost(body):
+            self._reply["record"] = record
+            return
         kept = max(longest_prefix(body, room), 1)
         following = int(self._arguments.get("bodyOffset", 0)) + kept
         self._reply["record"] = {**record, "body": body[:kept], "nextBodyOffset": following}
         self._reply["truncated"] = True
         self._notes.append(f"The body goes on: call again with bodyOffset={following}.")
+
+    def _room_for_body(self, record: Row) -> int:
+        return self._units - cost({**self._reply, "record": {**record, "body": ""}}) - _RESERVE
 
     def _take_readings(self) -> dict[int, list[Row]]:
         if self._key != "hits":

@@ -328,6 +328,21 @@ def test_a_records_body_ends_where_its_offset_goes_on() -> None:
     assert read == body
 
 
+@pytest.mark.parametrize("count", [30, 60, 110])
+def test_r63_a_record_keeps_every_citation_and_the_beginning_of_its_body(count: int) -> None:
+    one = {"id": "ev", "path": "evidence/files/" + "a" * 68, "quote": "we chose rotation", "state": "verified"}
+    evidence = [{**one, "lines": [n, n], "descriptor": {**one, "size": n}, "text": "said " * 40} for n in range(count)]
+    record = {"id": "C", "body": "The body. " * 900, "evidence": evidence}
+
+    reply = fit("knowledge_record", {"record": record, "snapshot": "s"}, {"id": "C"})
+
+    assert_within(reply, None)
+    assert [each["lines"] for each in reply["record"]["evidence"]] == [[n, n] for n in range(count)]
+    assert all(each["state"] == "verified" for each in reply["record"]["evidence"])
+    assert len(reply["record"]["body"]) > 1_000
+    assert reply["record"]["truncated"] is True
+
+
 def test_a_record_without_a_body_still_fits() -> None:
     wire = {"record": {"id": "P-auth", "aliases": ["word " * 20] * 2_000}}
 
