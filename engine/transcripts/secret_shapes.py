@@ -1,4 +1,4 @@
-"""The table of secrets: which shapes there are, and what only looks like one. Read by `redaction`.
+"""The table of secrets: which shapes there are. Read by `redaction`; `secret_looks` tells what only looks like one.
 
 The shapes are those that the vendors document and that gitleaks (MIT, config/gitleaks.toml) and detect-secrets
 (Apache-2.0, plugins/) agree on.
@@ -6,16 +6,30 @@ The shapes are those that the vendors document and that gitleaks (MIT, config/gi
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from engine.transcripts.secret_looks import (
+    PLACEHOLDERS,
+    UUID,
+    has_digit_and_letter,
+    is_basic,
+    is_in_url,
+    is_login_token,
+    is_named_secret,
+    is_named_token,
+    is_password,
+    is_random,
+    is_strong,
+    mixes_all,
+    mixes_cases,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RULES_VERSION: Final = 2
+RULES_VERSION: Final = 3
 """Grows with the table: what was indexed under an older one is looked at again."""
 
 
@@ -36,75 +50,16 @@ class Rule:
     """Anchors and pattern are looked for in the text in lower case."""
 
 
-# What only looks like a secret -------------------------------------------------------------------------------------
-
-_PLACEHOLDERS: Final = re.compile(
-    r"example|placeholder|your[_-]|[_-]here|change[_-]?me|dummy|sample|redacted|\*{3}|\.{3}|x{4}|0{8}|1234567890|abcdef",
-    re.IGNORECASE,
-)
-_PLAIN_PASSWORDS: Final = frozenset(
-    {
-        "pass", "passwd", "password", "pw", "pwd", "secret", "token", "user", "username", "root", "admin", "guest",
-        "test", "postgres", "mysql", "redis", "rabbitmq", "key", "apikey", "x-oauth-basic", "oauth2",
-    }
-)  # fmt: skip
-"""What manuals write where a password goes."""
-
-_WORDS: Final = re.compile(r"(?:[A-Za-z]+\d{0,3}|\d{1,4})(?:[-_.:/@](?:[A-Za-z]+\d{0,3}|\d{1,4}))*")
-"""Names made of words and small numbers: `bert-base-uncased-v2`, `tokens.page_2`."""
-
-_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-
-
-def _has_digit_and_letter(text: str) -> bool:
-    return any(each.isdigit() for each in text) and any(each.isalpha() for each in text)
-
-
-def _is_random(text: str) -> bool:
-    """True for what nobody would type: digits and letters mixed, and not one character again and again."""
-    return _has_digit_and_letter(text) and len(set(text)) > 7 and not _PLACEHOLDERS.search(text)
-
-
-def _is_named_secret(text: str) -> bool:
-    """True for the value of something called a key, a token or a secret that looks like one."""
-    return len(text) >= 16 and _is_random(text) and not _WORDS.fullmatch(text) and not text.startswith(("/", "./", "~"))
-
-
-def _is_named_token(text: str) -> bool:
-    return _is_named_secret(text) and not _UUID.fullmatch(text)
-
-
-def _is_password(text: str) -> bool:
-    """True for the value of something called a password that looks like one: no name of a variable, no placeholder."""
-    if text.lower() in _PLAIN_PASSWORDS or _PLACEHOLDERS.search(text) or text.startswith(("/", "./", "~", "$", "%")):
-        return False
-    kinds = (
-        any(each.islower() for each in text),
-        any(each.isupper() for each in text),
-        any(each.isdigit() for each in text),
-        any(not each.isalnum() and each not in "_-." for each in text),
-    )
-    return sum(kinds) >= 2 and (kinds[2] or kinds[3]) and len(set(text)) > 4
-
-
-def _is_in_url(text: str) -> bool:
-    return text.lower() not in _PLAIN_PASSWORDS and not re.match(r"[${<%*\[]|x{3,}", text, re.IGNORECASE)
-
-
-def _is_basic(text: str) -> bool:
-    """True for a user and a password, joined by a colon and written in base64."""
-    try:
-        return b":" in base64.b64decode(text, validate=True)
-    except binascii.Error:
-        return False
-
-
 # The table -----------------------------------------------------------------------------------------------------------
 
 _START: Final = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
 _END: Final = r"(?![A-Za-z0-9_-])"
 _ASSIGN: Final = r"""[a-z0-9_-]{0,30}\\?["'`]?\s{0,4}(?:=>|:=|[=:])\s{0,4}\\?["'`]?"""
 _FLAG: Final = r"""[\s=]\\?["']?"""
+
+
+_NAMED: Final = """~=|~:|~ =|~ :|~"|~'|~`|~\\\\"""
+"""Anchors of a common word that is of interest only where something follows it that may give it a value."""
 
 
 def _value(least: int) -> str:
@@ -131,15 +86,11 @@ def _by_anchor(
     return Rule(kind, re.compile(pattern), accept, anchors=tuple(anchors.split("|")), lower=lower)
 
 
-def _mixes_cases(text: str) -> bool:
-    return text != text.lower()
-
-
 _HEX: Final = "0123456789abcdef"
 _TOKEN_WORDS: Final = ("access", "auth", "api", "bearer", "refresh", "bot", "deploy", "session")
 _KEY_WORDS: Final = (
     "api", "access", "auth", "account", "encryption", "signing", "private", "service", "master", "app", "client",
-    "license", "secret",
+    "license", "secret", "shared", "subscription",
 )  # fmt: skip
 
 RULES: Final = (
@@ -161,18 +112,18 @@ RULES: Final = (
     _by_prefix("anthropic", "sk-", r"sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,}"),
     _by_prefix("openrouter", "sk-", r"sk-or-v1-[0-9a-f]{60,64}"),
     _by_prefix("openai", "sk-", r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}"),
-    _by_prefix("openai", "sk-", rf"sk-[A-Za-z0-9]{{32,64}}{_END}", _is_random),
+    _by_prefix("openai", "sk-", rf"sk-[A-Za-z0-9]{{32,64}}{_END}", is_random),
     _by_prefix(
         "aws_access_key",
         "AKI ASI ABI ACC",
         r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])",
-        _has_digit_and_letter,
+        has_digit_and_letter,
     ),
     _by_anchor(
         "aws_secret_key",
         "aws",
         r"""aws.{0,20}secret.{0,20}[=:"'\s]([a-z0-9/+]{40})(?![a-z0-9/+=])""",
-        _is_random,
+        is_random,
         lower=True,
     ),
     _by_prefix("github", "ghp gho ghu ghs ghr", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
@@ -182,7 +133,7 @@ RULES: Final = (
         "glp gld glr glc gls glf gli gla glo",
         r"gl(?:pat|ptt|dt|rt|cbt|soat|ft|imt|agent|oas|ffct)-[A-Za-z0-9_=.-]{20,}",
     ),
-    _by_prefix("slack", "xox", r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}", _has_digit_and_letter),
+    _by_prefix("slack", "xox", r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}", has_digit_and_letter),
     _by_prefix("slack", "xap", r"xapp-\d-[A-Za-z0-9-]{20,}"),
     _by_anchor(
         "slack_webhook",
@@ -194,7 +145,7 @@ RULES: Final = (
         "discord",
         "discord|bot ",
         rf"{_START}[mno][a-z0-9_-]{{23,27}}\.[a-z0-9_-]{{6}}\.[a-z0-9_-]{{27,38}}{_END}",
-        lambda text: _mixes_cases(text) and _is_random(text),
+        lambda text: mixes_cases(text) and is_random(text),
         lower=True,
     ),
     _by_prefix("google_api_key", "AIz", rf"AIza[A-Za-z0-9_-]{{35}}{_END}"),
@@ -210,7 +161,7 @@ RULES: Final = (
     _by_prefix("pypi", "pyp", r"pypi-[A-Za-z0-9_-]{50,}"),
     _by_prefix("rubygems", "rub", r"rubygems_[0-9a-f]{48}"),
     _by_prefix("docker", "dck", r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
-    _by_prefix("huggingface", "hf_", rf"hf_[A-Za-z0-9]{{30,40}}{_END}", _mixes_cases),
+    _by_prefix("huggingface", "hf_", rf"hf_[A-Za-z0-9]{{30,40}}{_END}", mixes_cases),
     _by_prefix("groq", "gsk", r"gsk_[A-Za-z0-9]{40,60}"),
     _by_prefix("xai", "xai", r"xai-[A-Za-z0-9]{60,90}"),
     _by_prefix("replicate", "r8_", rf"r8_[A-Za-z0-9]{{37}}{_END}"),
@@ -224,7 +175,7 @@ RULES: Final = (
     _by_prefix("atlassian", "ATA ATC", r"AT[AC]TT3[A-Za-z0-9_=-]{60,}"),
     _by_prefix("linear", "lin", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,64}"),
     _by_prefix("notion", "ntn", r"ntn_[A-Za-z0-9]{40,60}"),
-    _by_prefix("notion", "sec", rf"secret_[A-Za-z0-9]{{43}}{_END}", _is_random),
+    _by_prefix("notion", "sec", rf"secret_[A-Za-z0-9]{{43}}{_END}", is_random),
     _by_prefix("figma", "fig", r"figd_[A-Za-z0-9_-]{36,}"),
     _by_prefix("grafana", "gls glc", r"glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}|glc_eyJ[A-Za-z0-9+/=]{30,}"),
     _by_prefix("new_relic", "NRA NRJ NRI", r"NR(?:AK|JS|II)-[A-Za-z0-9_-]{19,32}"),
@@ -245,97 +196,189 @@ RULES: Final = (
     _by_prefix("fly", "fm1 fm2 fo1", r"f(?:m[12]|o1)_[A-Za-z0-9+/=_,-]{40,}"),
     _by_prefix("onepassword", "ops", r"ops_eyJ[A-Za-z0-9+/=_-]{100,}"),
     _by_anchor("firebase", ":APA91b", rf"{_START}AAAA[A-Za-z0-9_-]{{7}}:APA91b[A-Za-z0-9_-]{{120,}}"),
-    _by_anchor("azure_sas", "sig=", r"[?&;]sig=([A-Za-z0-9%+/]{40,}={0,2})", _has_digit_and_letter),
+    _by_anchor("azure_sas", "sig=", r"[?&;]sig=([A-Za-z0-9%+/]{40,}={0,2})", has_digit_and_letter),
     _by_prefix("airtable", "pat", rf"pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}{_END}"),
     _by_anchor("dropbox", "sl.", rf"{_START}sl\.(?:u\.)?[A-Za-z0-9_-]{{100,}}"),
     _by_prefix("facebook", "EAA", r"EAA[A-Za-z0-9]{100,}"),
     _by_prefix("pinecone", "pcs", r"pcsk_[A-Za-z0-9_]{50,}"),
     _by_prefix("nvidia", "nva", r"nvapi-[A-Za-z0-9_-]{60,}"),
     _by_prefix("langsmith", "lsv", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
-    _by_prefix("tavily", "tvl", r"tvly-[A-Za-z0-9-]{24,}", _has_digit_and_letter),
+    _by_prefix("tavily", "tvl", r"tvly-[A-Za-z0-9-]{24,}", has_digit_and_letter),
     _by_prefix("posthog", "phx phs", r"ph[xs]_[A-Za-z0-9]{40,}"),
-    _by_prefix("resend", "re_", rf"re_[A-Za-z0-9]{{8}}_[A-Za-z0-9]{{24}}{_END}", _mixes_cases),
+    _by_prefix("resend", "re_", rf"re_[A-Za-z0-9]{{8}}_[A-Za-z0-9]{{24}}{_END}", mixes_cases),
+    _by_prefix("langfuse", "sk-", rf"sk-lf-[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}{_END}"),
+    _by_prefix("cerebras", "csk", rf"csk-[a-zA-Z0-9]{{40,64}}{_END}", is_random),
+    _by_prefix("elevenlabs", "sk_", rf"sk_[0-9a-f]{{48}}{_END}"),
+    _by_prefix("fireworks", "fw_", rf"fw_[A-Za-z0-9]{{22,28}}{_END}", mixes_all),
+    _by_prefix("firecrawl", "fc-", rf"fc-[0-9a-f]{{32}}{_END}"),
+    _by_prefix("e2b", "e2b", rf"e2b_[0-9a-f]{{40}}{_END}"),
+    _by_prefix("vercel", "ver", r"vercel_blob_rw_[A-Za-z0-9]{12,20}_[A-Za-z0-9]{24,40}"),
+    _by_prefix("pulumi", "pul", rf"pul-[0-9a-f]{{40}}{_END}"),
+    _by_prefix("brevo", "xke xsm", rf"x(?:keysib|smtpsib)-[0-9a-f]{{64}}-[A-Za-z0-9]{{16}}{_END}"),
+    _by_anchor("mapbox", "sk.eyJ", rf"{_START}sk\.eyJ[A-Za-z0-9_-]{{40,}}\.[A-Za-z0-9_-]{{20,}}"),
+    _by_anchor("dynatrace", "dt0", rf"{_START}dt0[a-z]\d\d\.[A-Z0-9]{{24}}\.[A-Z0-9]{{64}}"),
+    _by_prefix("plaid", "acc", rf"access-(?:sandbox|development|production)-{UUID.pattern}{_END}"),
+    _by_prefix("prefect", "pnu", rf"pnu_[A-Za-z0-9]{{36}}{_END}", has_digit_and_letter),
+    _by_prefix("readme", "rdm", rf"rdme_[a-z0-9]{{70}}{_END}"),
+    _by_prefix("typeform", "tfp", r"tfp_[A-Za-z0-9_=.-]{40,}", has_digit_and_letter),
+    _by_prefix("contentful", "CFP", r"CFPAT-[A-Za-z0-9_-]{43}"),
+    _by_prefix("alibaba", "LTA", rf"LTAI[A-Za-z0-9]{{16,24}}{_END}", mixes_all),
+    _by_prefix("neon", "nap", rf"napi_[a-z0-9]{{60,70}}{_END}|napi_[A-Za-z0-9]{{60,70}}{_END}", has_digit_and_letter),
+    _by_prefix("axiom", "xaa xap", rf"xa[ap]t-{UUID.pattern}{_END}"),
+    _by_prefix("easypost", "EZA EZT", rf"EZ[AT]K[A-Za-z0-9]{{54}}{_END}"),
+    _by_prefix("shippo", "shi", rf"shippo_(?:live|test)_[0-9a-fA-F]{{40}}{_END}"),
+    _by_prefix("duffel", "duf", r"duffel_(?:live|test)_[A-Za-z0-9_=-]{40,}"),
+    _by_prefix("voyage", "pa-", rf"pa-[A-Za-z0-9_-]{{43}}{_END}", mixes_all),
+    _by_prefix("jina", "jin", rf"jina_[A-Za-z0-9]{{50,70}}{_END}", mixes_all),
+    _by_prefix("adafruit", "aio", rf"aio_[A-Za-z0-9]{{28}}{_END}", mixes_all),
+    _by_prefix("runpod", "rpa", rf"rpa_[A-Z0-9]{{40,50}}{_END}", has_digit_and_letter),
+    _by_prefix("hubspot", "pat", rf"pat-(?:na|eu|ap)\d-{UUID.pattern}{_END}"),
+    _by_prefix("figma", "fig", r"figu[_-][A-Za-z0-9_-]{36,}", mixes_all),
+    _by_anchor("google_api_key", "AQ.Ab", rf"{_START}AQ\.Ab[A-Za-z0-9_-]{{40,}}"),
     _by_prefix("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{0,2048})?"),
     _by_anchor(
         "url_password",
         "://",
         r"""://[^\s/:@"'<>\[\]]{0,100}:([^\s/@"'<>\[\]]{1,200})@(?=[\w\[.-])""",
-        _is_in_url,
+        is_in_url,
     ),
-    _by_anchor("bearer", "bearer", r"bearer\s{1,4}([a-z0-9._~+/-]{16,}={0,2})", _is_named_secret, lower=True),
+    _by_anchor("bearer", "bearer", r"bearer\s{1,4}([a-z0-9._~+/-]{16,}={0,2})", is_named_secret, lower=True),
     _by_anchor(
         "basic_auth",
         "authorization",
         r"""authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:basic|token|bot)\s{1,4}([a-z0-9._~+/-]{12,}={0,2})""",
-        lambda text: len(set(text)) > 7 and not _PLACEHOLDERS.search(text),
+        lambda text: len(set(text)) > 7 and not PLACEHOLDERS.search(text),
         lower=True,
     ),
     _by_anchor(
         "basic_auth",
         "curl",
         r"""curl\b[^\n]{0,200}?\s(?:-u|--user)[\s=]{1,3}\\?["']?[^\s:"']{1,64}:([^\s"'\\]{4,128})""",
-        _is_in_url,
+        is_in_url,
     ),
     _by_anchor(
         "basic_auth",
         '"auth"',
         r"""\\?"auth\\?"\s{0,4}:\s{0,4}\\?"([A-Za-z0-9+/]{12,400}={0,2})\\?\"""",
-        _is_basic,
+        is_basic,
     ),
     _by_anchor(
         "password",
         "mysql",
         rf"""mysql(?:dump|admin)?\b[^\n]{{0,120}}?\s-p\\?["']?{_value(6)}""",
-        _is_password,
+        is_password,
         lower=True,
     ),
     _by_anchor(
         "password",
         "docker login|podman login",
         rf"""(?:docker|podman)\slogin\b[^\n]{{0,120}}?\s-p[\s=]\\?["']?{_value(6)}""",
-        _is_password,
+        is_password,
         lower=True,
     ),
     _by_anchor(
         "password",
         "password",
         rf"login\s{{1,4}}[^\s]{{1,64}}\s{{1,4}}password\s{{1,4}}{_value(6)}",
-        _is_password,
+        is_password,
         lower=True,
     ),
     _by_anchor(
         "password",
         "identified by",
         r"""identified\sby\s{1,4}\\?['"]([^\s'"\\]{6,128})\\?['"]""",
-        _is_password,
+        is_password,
         lower=True,
     ),
-    _by_anchor("password", "sshpass", r"""sshpass\s{1,3}-p\s{0,3}["']?([^\s"']{4,128})""", _is_in_url),
-    _by_anchor("password", "passw", rf"passw(?:or)?d{_ASSIGN}{_value(6)}", _is_password, lower=True),
-    _by_anchor("password", "passphrase", rf"passphrase{_ASSIGN}{_value(6)}", _is_password, lower=True),
-    _by_anchor("password", "--passw", rf"--passw(?:or)?d{_FLAG}{_value(6)}", _is_password, lower=True),
-    _by_anchor("password", "pwd=", rf"(?:(?<=[;\s\"'])|\A)pwd={_value(6)}", _is_password, lower=True),
+    _by_anchor(
+        "password",
+        "redis-cli",
+        rf"""redis-cli\b[^\n]{{0,120}}?\s-a\s{{1,3}}\\?["']?{_value(6)}""",
+        is_password,
+        lower=True,
+    ),
+    _by_anchor(
+        "password",
+        "mongo",
+        rf"""mongo(?:sh|dump|restore|export|import)?\b[^\n]{{0,120}}?\s-p\s{{1,3}}\\?["']?{_value(6)}""",
+        is_password,
+        lower=True,
+    ),
+    _by_anchor(
+        "password",
+        "password-stdin",
+        rf"""echo\s{{1,3}}(?:-n\s{{1,3}})?\\?["']?{_value(8)}\\?["']?\s{{0,3}}\|[^\n|]{{0,120}}\slogin\b[^\n|]{{0,120}}"""
+        "password-stdin",
+        is_password,
+        lower=True,
+    ),
+    _by_anchor("password", "-pass", rf"-pass(?:in|out)?\s{{1,3}}\\?[\"']?pass:{_value(4)}", is_in_url, lower=True),
+    _by_anchor("password", "password::|passwd::", r"passw(?:or)?d::\s{1,2}([a-z0-9+/]{12,}={0,2})", lower=True),
+    _by_anchor("password", "$2a$|$2b$|$2y$", r"(\$2[aby]\$\d\d\$[./A-Za-z0-9]{53})"),
+    _by_anchor("password", "$argon2", r"(\$argon2(?:id|i|d)\$[^\s\"'\\]{40,300})"),
+    _by_anchor("password", "$6$|$5$", r"(\$[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{4,16}\$[./A-Za-z0-9]{43,86})"),
+    _by_anchor("password", "sshpass", r"""sshpass\s{1,3}-p\s{0,3}["']?([^\s"']{4,128})""", is_in_url),
+    _by_anchor("password", "passw", rf"passw(?:or)?d{_ASSIGN}{_value(6)}", is_password, lower=True),
+    _by_anchor("password", "passw", rf"<passw(?:or)?d>{_value(6)}", is_password, lower=True),
+    _by_anchor(
+        "password",
+        _NAMED.replace("~", "pass"),
+        rf"""(?<=[a-z0-9][_-])pass\\?["'`]?\s?[=:]\s{{0,2}}\\?["'`]?{_value(8)}""",
+        lambda text: mixes_all(text) and is_password(text),
+        lower=True,
+    ),
+    _by_anchor(
+        "password",
+        _NAMED.replace("~", "pass"),
+        rf"""(?<![a-z0-9_.-])pass(?:=|\\?["']\s{{0,2}}:(?=\s{{0,2}}\\?["']))\s{{0,2}}\\?["'`]?{_value(8)}""",
+        is_strong,
+        lower=True,
+    ),
+    _by_anchor("password", "passphrase", rf"passphrase{_ASSIGN}{_value(6)}", is_password, lower=True),
+    _by_anchor("password", "--passw", rf"--passw(?:or)?d{_FLAG}{_value(6)}", is_password, lower=True),
+    _by_anchor("password", "pwd=", rf"(?:(?<=[;\s\"'])|\A)pwd={_value(6)}", is_password, lower=True),
     _by_anchor(
         "token",
         "token",
         "token(?:(?<![a-z]token)|"  # a word of its own, or the end of `accessToken`
         + "|".join(f"(?<={each}token)" for each in _TOKEN_WORDS)
         + rf")(?![a-z]){_ASSIGN}{_value(16)}",
-        _is_named_token,
+        is_named_token,
         lower=True,
     ),
-    _by_anchor("token", "token ", rf"--(?:[a-z]{{1,20}}-)?token{_FLAG}{_value(16)}", _is_named_token, lower=True),
-    _by_anchor("secret", "secret", rf"secret(?![a-z]){_ASSIGN}{_value(16)}", _is_named_secret, lower=True),
+    _by_anchor(
+        "token",
+        _NAMED.replace("~", "login") + "|login>",
+        rf"""(?<![a-z])login(?:\\?["'`]?\s?(?:=>|:=|[=:])\s{{0,4}}\\?["'`]?|>){_value(20)}""",
+        is_login_token,
+        lower=True,
+    ),
+    _by_anchor(
+        "token",
+        _NAMED.replace("~", "credentials") + "|" + _NAMED.replace("~", "credential"),
+        rf"""credentials?\\?["'`]?\s?[=:]\s{{0,4}}\\?["'`]?{_value(24)}""",
+        lambda text: mixes_all(text) and is_named_token(text),
+        lower=True,
+    ),
+    _by_anchor(
+        "token",
+        "cookie",
+        r"""cookie\b[^\n]{0,300}?(?<![a-z])(?:session|session[_-]?id|sessid|phpsessid|jsessionid|connect\.sid|sid|auth)=([a-z0-9%._~+/-]{20,}={0,2})""",
+        is_named_token,
+        lower=True,
+    ),
+    _by_anchor("token", "token ", rf"--(?:[a-z]{{1,20}}-)?token{_FLAG}{_value(16)}", is_named_token, lower=True),
+    _by_anchor("secret", "secret", rf"secret(?![a-z]){_ASSIGN}{_value(16)}", is_named_secret, lower=True),
     _by_anchor(
         "api_key",
         "key",
         _after(*_KEY_WORDS, last="key")
         + rf"(?![a-z]){_ASSIGN}{_value(16)}",
-        _is_named_secret,
+        is_named_secret,
         lower=True,
     ),
     _by_anchor(
-        "api_key", "-key ", rf"--(?:api|access|secret|auth)-key{_FLAG}{_value(16)}", _is_named_secret, lower=True
+        "api_key", "-key ", rf"--(?:api|access|secret|auth)-key{_FLAG}{_value(16)}", is_named_secret, lower=True
     ),
 )  # fmt: skip
 """Vendors' shapes before names: `api_key = "sk-ant-…"` is of the vendor's kind."""

@@ -33,6 +33,6 @@ def test_every_check_is_described_and_no_other() -> None:
 
 
 def test_every_kind_of_secret_is_named_and_no_other() -> None:
-    named = re.findall(r"`([a-z_]+)`", PRIVACY.split("Known kinds: ")[1].split(" stands for")[0])
+    named = re.findall(r"`([a-z0-9_]+)`", PRIVACY.split("Known kinds: ")[1].split(" stands for")[0])
 
     assert sorted(named) == sorted(KINDS)

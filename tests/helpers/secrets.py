@@ -171,12 +171,88 @@ def secrets(seed: int) -> list[tuple[str, str, str]]:  # noqa: PLR0915 - a table
     add("api_key", m.text(LETTERS, 32), "X-Api-Key: {}")
     add("api_key", m.text(HEX, 32), '{{"apiKey":"{}"}}')
     add("api_key", str(uuid.UUID(int=m.chance.getrandbits(128), version=4)), "HEROKU_API_KEY={}")
+    made += _newer(m)
     for name in ("RSA ", "OPENSSH ", "EC ", ""):
         body = m.base64(600)
         folded = "\n".join(body[start : start + 64] for start in range(0, len(body), 64))
         pem = f"-----BEGIN {name}PRIVATE " + f"KEY-----\n{folded}\n-----END {name}PRIVATE KEY-----"
         add("private_key", pem, "cat id\n{}\nthen")
         made.append(("private_key", json.dumps({"key": pem}), json.dumps(folded)[1:-1]))
+    return made
+
+
+def _newer(m: Maker) -> list[tuple[str, str, str]]:  # noqa: PLR0915 - a table, one line for each shape
+    """Return what vendors of 2024 to 2026 give out, and secrets that are told by the name before them."""
+    made: list[tuple[str, str, str]] = []
+
+    def add(kind: str, secret: str, around: str = "{}") -> None:
+        made.append((kind, around.format(secret), secret))
+
+    def some_uuid() -> str:
+        return str(uuid.UUID(int=m.chance.getrandbits(128), version=4))
+
+    add("anthropic", "sk-" + "ant-admin01-" + m.text(URL_SAFE, 93), "x-api-key: {}")
+    add("anthropic", "sk-" + "ant-oat01-" + m.text(URL_SAFE, 93), "CLAUDE_CODE_OAUTH_TOKEN={}")
+    add("openai", "sk-" + "svcacct-" + m.text(URL_SAFE, 70), "OPENAI_API_KEY: {}")
+    add("openai", "sk-" + m.text(HEX, 32), "DEEPSEEK_API_KEY={}")
+    add("langfuse", "sk-" + "lf-" + some_uuid(), "LANGFUSE={}")
+    add("cerebras", "cs" + "k-" + m.text(LETTERS, 48), "use {} for it")
+    add("elevenlabs", "sk" + "_" + m.text(HEX, 48), "ELEVEN={}")
+    add("fireworks", "fw" + "_" + m.text(LETTERS, 24), "curl -H 'x: {}'")
+    add("firecrawl", "fc" + "-" + m.text(HEX, 32), "Firecrawl({})")
+    add("e2b", "e2" + "b_" + m.text(HEX, 40), "E2B={}")
+    add("vercel", "vercel" + "_blob_rw_" + m.text(LETTERS, 16) + "_" + m.text(LETTERS, 30), 'READ_WRITE="{}"')
+    add("pulumi", "pu" + "l-" + m.text(HEX, 40), "pulumi login with {}")
+    add("brevo", "xkey" + "sib-" + m.text(HEX, 64) + "-" + m.text(LETTERS, 16))
+    add("mapbox", "sk." + "eyJ1" + m.text(LETTERS, 60) + "." + m.text(LETTERS, 22), "mapboxgl = {}")
+    add("dynatrace", "dt0" + "c01." + m.text(UPPER, 24) + "." + m.text(UPPER, 64))
+    add("plaid", "access" + "-production-" + some_uuid())
+    add("prefect", "pn" + "u_" + m.text(LETTERS, 36))
+    add("readme", "rd" + "me_" + m.text(HEX, 70))
+    add("typeform", "tf" + "p_" + m.text(LETTERS, 44))
+    add("contentful", "CF" + "PAT-" + m.text(URL_SAFE, 43))
+    add("alibaba", "LT" + "AI5t" + m.text(LETTERS, 18), "id = {}")
+    add("neon", "na" + "pi_" + m.text(LETTERS.lower(), 64), "neonctl {}")
+    add("axiom", "xa" + "at-" + some_uuid())
+    add("easypost", "EZ" + "AK" + m.text(LETTERS, 54))
+    add("shippo", "shippo" + "_live_" + m.text(HEX, 40))
+    add("duffel", "duffel" + "_live_" + m.text(URL_SAFE, 43))
+    add("voyage", "pa" + "-" + m.text(LETTERS, 43), "voyage: {}")
+    add("jina", "ji" + "na_" + m.text(LETTERS, 60))
+    add("adafruit", "ai" + "o_" + m.text(LETTERS, 28), "mqtt {}")
+    add("runpod", "rp" + "a_" + m.text(UPPER, 43))
+    add("hubspot", "pa" + "t-na1-" + some_uuid())
+    add("figma", "fi" + "gu_" + m.text(LETTERS, 40))
+    add("google_api_key", "A" + "Q.Ab8" + m.text(URL_SAFE, 48), "GEMINI={}")
+    add("token", m.text(HEX, 40), "sonar.login={}")
+    add("token", m.text(HEX, 40), "mvn sonar:sonar -Dsonar.login={}")
+    add("token", m.text(HEX, 40), "sonar:\n  login: {}")
+    add("token", m.text(HEX, 40), '{{"sonar": {{"login": "{}"}}}}')
+    add("token", m.text(HEX, 40), "SONAR_LOGIN={}")
+    add("token", m.text(HEX, 40), "<login>{}</login>")
+    add("token", m.text(LETTERS, 32), "login: '{}'")
+    add("token", m.text(HEX, 40), "sonar.token={}")
+    add("token", m.text(LETTERS, 32), "credentials: {}")
+    add("token", m.text(LETTERS, 32), "Cookie: theme=dark; sessionid={}; path=/")
+    add("secret", m.text(LETTERS, 32), "jwt.secret={}")
+    add("secret", m.text(HEX, 32), '"secret": "{}"')
+    add("secret", m.base64(32), "NEXTAUTH_SECRET={}")
+    add("api_key", m.text(HEX, 32), "Ocp-Apim-Subscription-Key: {}")
+    add("api_key", m.base64(32), "PresharedKey = {}")
+    add("password", m.text(LETTERS, 14), "DB_PASS={}")
+    add("password", m.text(LETTERS, 16), 'SMTP_PASS="{}"')
+    add("password", "q7" + m.text(LETTERS, 12) + "4z", '"pass": "{}"')
+    add("password", m.text(LETTERS, 14), "spring.datasource.password={}")
+    add("password", m.text(LETTERS, 14), "nexusPassword={}")
+    add("password", m.text(LETTERS, 14), "<password>{}</password>")
+    add("password", m.base64(15), "userPassword:: {}")
+    add("password", m.text(LETTERS, 16), "redis-cli -h cache -a {} ping")
+    add("password", m.text(LETTERS, 16), "mongosh -u admin -p {} --quiet")
+    add("password", m.text(LETTERS, 20), "echo '{}' | docker login ghcr.io -u me --password-stdin")
+    add("password", m.text(LETTERS, 16), "openssl rsa -in k.pem -passin pass:{}")
+    add("password", "$2" + "y$10$" + m.text(LETTERS + "./", 53), "dana:{}")
+    add("password", "$argon" + "2id$v=19$m=65536,t=3,p=4$" + m.text(LETTERS, 22) + "$" + m.text(LETTERS, 43), "hash {}")
+    add("password", "$" + "6$" + m.text(LETTERS, 16) + "$" + m.text(LETTERS + "./", 86), "root:{}:19000:0:99999:7:::")
     return made
 
 
@@ -207,6 +283,12 @@ def harmless(seed: int) -> list[str]:
             f"docker.io/library/python@sha256:{sha256}",
             f'ETag: "{sha[:32]}"',
             f"trace_id={sha[:32]} span_id={sha[:16]}",
+            f'"login": "dana-{number}", "node_id": "MDQ6VXNlcj{m.text(LETTERS, 14)}"',
+            f"login: {name}",
+            f"Cookie: sessionid={name}",
+            f"cookie consent for page {sha}",
+            f"pa-{number}-review-of-the-order-process-in-the-shop-of-acme",
+            f"access-log-{sha[:12]}, fc-cache-{number}, csk-list, patch-na1-{number}",
         ]
     made += [
         "password: string;",
@@ -287,6 +369,41 @@ def harmless(seed: int) -> list[str]:
         "redis://:${REDIS_PASSWORD}@cache:6379/0",
         "http://[::1]:8080/a:b@c",
         "import { useToken } from './hooks/useToken2'",
+        "lastLogin: 2026-01-02T03:04:05.123Z",
+        "last_login=2026-03-01T10:11:12+00:00",
+        "login: dana.example-7@acme.dev",
+        "login: https://auth.acme.dev/u/a1b2c3d4e5f60718",
+        "loginUrl=https://a.dev/oauth2/v2.0/authorize",
+        '"login": "octocat-bot-2024-release-team"',
+        "login_attempts: 12345678",
+        "login: useLogin2Form.handleSubmit1",
+        '"login":"dependabot[bot]","id":49699333',
+        "loginSuccessful = await loginAsUser2(page)",
+        "<login>dana</login><password>changeme</password>",
+        '<input type="password">Password1</input>',
+        "--- PASS: TestToken123456789abcd (0.00s)",
+        "PASS tests/unit/testA2.py::test_b3",
+        "pass: true, passes: 3, bypass: a1b2c3d4e5f6a7B8",
+        "pass=3 fail=2; first_pass: result_2024_q1_final",
+        "first_pass=renderPass2, second_pass: shadow_map_v2",
+        '"pass": "second-pass-2"',
+        "credentials: include",
+        "credentials: 'same-origin', mode: 'cors'",
+        "Cookie: theme=dark; lang=en; session=none",
+        "redis-cli -a $PASS; redis-cli -h cache -p 6379",
+        "mongosh -p 27017 --host db",
+        "echo $TOKEN | docker login ghcr.io -u me --password-stdin",
+        "openssl rsa -in k.pem -passin pass:$PASS",
+        "bcrypt's hashes begin with $2b$, argon2's with $argon2id$",
+        "awk '{print $5$6}' file",
+        "sk_learn_pipeline_v2_final_2024, fw_update_2024_final_version",
+        "napi_create_function_utf8_with_length, napi_get_value_string",
+        "jina_embeddings_v3_small_2024_release_candidate_of_the_model_card",
+        "key_press_handler_v2_for_all, shippo_live_labels, duffel_live_offers",
+        "axios-retry, xaat-, EZAK, rpa_automation_of_the_whole_process",
+        "vercel_blob_rw_token_is_read_from_the_environment",
+        "the subscription key of the plan, a shared key to the flat",
+        "subscriptionKey: process.env.SPEECH_KEY",
         "private_key_path: ~/.ssh/id_ed25519_2",
     ]
     return made
