@@ -108,8 +108,16 @@ class Retainer:
         descriptor = _descriptor(data, attribution, self.now, filename=filename)
         self._retain(descriptor, data, plan)
         cited: dict[str, YamlValue] = {"id": descriptor.id}
+        passage = data.decode()
+        lines = _lines(item.get("lines"))
+        if lines is not None:
+            rows = passage.removesuffix("\n").split("\n")
+            if lines[1] > len(rows):
+                raise EvidenceRefused(f"The text given as evidence has {len(rows)} lines", f"You cite {list(lines)}.")
+            cited["lines"] = [lines[0], lines[1]]
+            passage = "\n".join(rows[lines[0] - 1 : lines[1]])
         if "quote" in item:
-            cited["quote"] = self._checked_quote(self._redacted(str(item["quote"])), text)
+            cited["quote"] = self._checked_quote(self._redacted(str(item["quote"])), passage)
         return Cited(cited, attribution)
 
     def _redacted(self, text: str) -> str:
@@ -118,7 +126,7 @@ class Retainer:
     @staticmethod
     def _checked_quote(quote: str, text: str) -> str:
         if squeeze(quote) not in squeeze(text):
-            raise EvidenceRefused("The quote does not stand in the text given with it")
+            raise EvidenceRefused("The quote does not stand in the text given with it, or not in the lines cited")
         return quote
 
     def _quote(self, item: JsonObject, plan: Plan) -> Cited:

@@ -175,3 +175,17 @@ def test_only_the_announced_plain_file_is_retained(f: Store, tmp_path: Path) -> 
     with pytest.raises(EvidenceRefused):
         f.call("knowledge_attach_file", {"filePath": "a.txt", "sha256": "0" * 64, "attribution": "x"})
     assert not list(f.vault.rglob(".backscroll-*"))
+
+
+def test_a_text_given_as_evidence_can_be_cited_by_its_lines(f: Store) -> None:
+    def create(**item: Any) -> dict[str, Any]:
+        given = {"text": "Erstens.\r\nZweitens: ja.\nDrittens.\n", "attribution": "Ben", **item}
+        record = {"kind": "claim", "claim_kind": "fact", "title": "Ja", "evidence": [given]}
+        return f.call("knowledge_create", {"record": record})["receipt"]["records"][0]
+
+    row = create(lines=[2, 3], quote="Zweitens: ja. Drittens.")
+    (cited,) = f.record(row["id"])["record"]["evidence"]
+    assert (cited["lines"], cited["state"], cited["text"]) == ([2, 3], "verified", "Zweitens: ja.\nDrittens.")
+    for wrong in ({"lines": [2, 4]}, {"lines": [1, 1], "quote": "Zweitens"}):
+        with pytest.raises(EvidenceRefused):
+            create(**wrong)
