@@ -148,10 +148,9 @@ class Safekeeping:
         """Delete the stored files of sessions; the archive's side of prune and forget."""
         return self._archive().remove(sessions, places, forget=forget)
 
-    def _is_pruned(self, path: str, mtime_ns: int) -> bool:
+    def _is_pruned(self, session_id: str | None, mtime_ns: int) -> bool:
         """Return True for a source that was taken out of the archive and has said nothing since."""
-        identity = identify(PurePosixPath(path))
-        removed = None if identity is None else self.removals.of(identity.session_id)
+        removed = self.removals.of(session_id)
         if removed is None or not removed.archive:
             return False
         return removed.before_ms < 0 or mtime_ns // 1_000_000 < removed.before_ms + _LATE_WRITE_MS

@@ -28,7 +28,7 @@ from engine.archive.file import (
 )
 from engine.archive.frames import FRAME_BYTES, DamagedFrame, frame_at, frames
 from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remember_root, remove_unfinished
-from engine.archive.removal import belongs, delete
+from engine.archive.removal import OldAgents, belongs, delete
 from engine.archive.sources import Source, allowed_end, pieces, sources
 from engine.core.errors import StorageFailure
 from engine.store import archived, files
@@ -77,7 +77,7 @@ class Archiver:
         roots: Says which roots exist, links resolved.
         clock: Time.
         is_excluded: True for working directories that must not be stored; None when there are none.
-        is_pruned: True for a source (path below its root, modification time in ns) that was taken out on request.
+        is_pruned: True for a source (session, modification time in ns) that was taken out on request.
         is_reading: True while transcripts wait to be read.
     """
 
@@ -89,7 +89,7 @@ class Archiver:
         *,
         clock: Clock,
         is_excluded: Callable[[str | None], bool] | None,
-        is_pruned: Callable[[str, int], bool],
+        is_pruned: Callable[[str | None, int], bool],
         is_reading: Callable[[], bool],
     ) -> None:
         self._folder = folder
@@ -104,6 +104,7 @@ class Archiver:
         self._lock = threading.RLock()
         """Storing a file and taking one out exclude each other."""
         self._noticed_at = float("-inf")
+        self._old_agents = OldAgents(folder)
         self.state = ArchiveState(enabled=True, busy=False)
 
     def run(self, stopping: threading.Event) -> None:
@@ -115,7 +116,7 @@ class Archiver:
         last_full: float | None = None
         while not stopping.is_set():
             now = self._clock.monotonic()
-            # After a refusal (a full disk) it is tried again and again: who has made room sees the notice go.
+            # After a refusal it is tried again and again: who has made room sees the notice go.
             full = last_full is None or now - last_full >= FULL_PASS_S or self.state.problem is not None
             if full or now - self._noticed_at < NOTICED_S:
                 self.store(full=full, stopping=stopping)
@@ -245,7 +246,7 @@ class Archiver:
         owner = None if source.path == source.session_path else rows.get((label, source.session_path))
         if owner is not None and owner.state != KEPT:
             return 0
-        if self._is_pruned(source.path, source.mtime_ns):
+        if self._is_pruned(source.session_id(), source.mtime_ns):
             return 0
         if row.state == PRUNED:
             # It goes on after it was pruned: what it says from now on is worth keeping, and it says it all again.
@@ -334,6 +335,7 @@ class Archiver:
         wanted = set(sessions)
         with self._lock:
             self._save()
+            places = {*places, *self._old_agents.of(wanted)}
             known = {(row.label, row.path, row.generation): row for row in self._writer.write(archived.all_rows)}
             rows = {key: row for key, row in known.items() if belongs(key[0], key[1], wanted, places)}
             freed, deleted = delete(self._folder, wanted, places)

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, TypeVar
 
 from engine.archive.frames import FRAME_BYTES, DamagedFrame, Frame, Lost, decode, frames, readable_frames, salvaged
 from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remembered_roots, stored_at
-from engine.archive.removal import belongs
+from engine.archive.removal import OldAgents, belongs
 from engine.transcripts.discovery import identify
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class ArchiveReader:
 
     def files_of(self, session_id: str, places: Collection[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """Yield label and path of what is stored of a session: by its id, and beside its transcripts (label, path)."""
+        places = {*places, *OldAgents(self._folder).of({session_id})}
         folders = {(label, f"{path.removesuffix('.jsonl')}/") for label, path in places}
         for stored, _ in self.stored():
             below = any(stored.label == label and stored.path.startswith(folder) for label, folder in folders)

@@ -6,8 +6,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from engine.archive.file import DAMAGED_SUFFIX
+from engine.archive.frames import Lost, salvaged
 from engine.archive.places import Stored, all_stored, stored_at
-from engine.transcripts.discovery import identify
+from engine.transcripts.discovery import FileKind, identify, session_named_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -25,6 +26,43 @@ def belongs(label: str, path: str, sessions: Collection[str], places: Collection
     """
     identity = identify(PurePosixPath(path))
     return (identity is not None and identity.session_id in sessions) or (label, path) in places
+
+
+class OldAgents:
+    """Finds stored sub-agents' transcripts that lie beside the sessions: only their lines name their session.
+
+    Args:
+        archive: The archive's folder.
+    """
+
+    def __init__(self, archive: Path) -> None:
+        self._archive = archive
+        self._sessions: dict[tuple[Stored, int], str | None] = {}
+        """By the file and its size."""
+
+    def of(self, sessions: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Yield label and path of those of some sessions. A damaged one that names none is nobody's.
+
+        Raises:
+            OSError: A file cannot be read.
+        """
+        for stored, file, size in all_stored(self._archive):
+            identity = identify(PurePosixPath(stored.path))
+            if identity is None or identity.kind is not FileKind.OLD_AGENT:
+                continue
+            key = (stored, size)
+            if key not in self._sessions:
+                self._sessions[key] = _session_named_in(file, size)
+            if self._sessions[key] in sessions:
+                yield stored.label, stored.path
+
+
+def _session_named_in(file: Path, size: int) -> str | None:
+    with file.open("rb", buffering=0) as opened:
+        for part in salvaged(opened, size):
+            if not isinstance(part, Lost):
+                return session_named_in(part[1])
+    return None
 
 
 def delete(archive: Path, sessions: Collection[str], places: Collection[tuple[str, str]]) -> tuple[int, list[Stored]]:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final
 
 from engine.archive.frames import FRAME_BYTES
-from engine.transcripts.discovery import FileIdentity, FileKind, identify
+from engine.transcripts.discovery import FileIdentity, FileKind, identify, session_named_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,6 +47,18 @@ class Source:
     @classmethod
     def _of(cls, file: Path, path: str, identity: FileIdentity, stat: os.stat_result) -> Source:
         return cls(file, path, identity.kind, stat.st_size, stat.st_mtime_ns, stat.st_ino)
+
+    def session_id(self) -> str | None:
+        """Return the session it belongs to, None when nothing tells.
+
+        Raises:
+            OSError: A file that names it in its lines cannot be read.
+        """
+        identity = identify(PurePosixPath(self.path))
+        if identity is None or identity.kind is not FileKind.OLD_AGENT:
+            return None if identity is None else identity.session_id
+        with self.file.open("rb") as file:
+            return session_named_in(file.read(FRAME_BYTES))
 
     @property
     def session_path(self) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 import orjson
 
 from engine.store.batches import FileBatch, FilePosition, LineProblem, Occurrence
-from engine.transcripts.discovery import META_SUFFIX, FileKind
+from engine.transcripts.discovery import META_SUFFIX, FileKind, session_named_in
 from engine.transcripts.facts import described_agent
 from engine.transcripts.fields import milliseconds, name_field
 from engine.transcripts.lines import LineSplitter, parse_line
@@ -41,7 +41,6 @@ HEAD_BYTES = 64 * 1024
 TAIL_BYTES = 1024
 """How many bytes before the offset are hashed to tell an append from a rewrite."""
 
-_SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
@@ -118,8 +117,7 @@ def session_by_content(path: Path) -> str:
         OSError: The file cannot be read.
     """
     with path.open("rb", buffering=0) as file:
-        named = Counter(_SESSION_ID.findall(file.read(READ_BYTES)))
-    return named.most_common(1)[0][0].decode("utf-8", "replace") if named else path.stem
+        return session_named_in(file.read(READ_BYTES)) or path.stem
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 META_SUFFIX = ".meta.json"
 _AGENT = re.compile(r"agent-(?P<id>[\w.-]+)")
+_SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
 
 
 class FileKind(StrEnum):
@@ -70,6 +72,12 @@ def _in_project(relative: PurePosixPath) -> FileIdentity | None:
     if agent is not None:
         return FileIdentity(FileKind.OLD_AGENT, None, agent)
     return FileIdentity(FileKind.SESSION, session_of_stem(relative.stem))
+
+
+def session_named_in(head: bytes) -> str | None:
+    """Return the session that most lines at a file's head name, None when none does."""
+    named = Counter(_SESSION_ID.findall(head))
+    return named.most_common(1)[0][0].decode("utf-8", "replace") if named else None
 
 
 def _of_agent(name: str, session_id: str | None) -> FileIdentity | None:

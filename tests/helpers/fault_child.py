@@ -86,7 +86,7 @@ def store_rounds(home: Path, projects: Path) -> None:
         lambda: (Root(projects, "claude"),),
         clock=FixedClock(LATE),
         is_excluded=None,
-        is_pruned=lambda _path, _mtime: False,
+        is_pruned=lambda _session, _mtime: False,
         is_reading=lambda: False,
     )
     for number in range(6):

@@ -40,7 +40,7 @@ class Archive:
     def again(
         self,
         is_excluded: Callable[[str | None], bool] | None = None,
-        is_pruned: Callable[[str, int], bool] = lambda _path, _mtime: False,
+        is_pruned: Callable[[str | None, int], bool] = lambda _session, _mtime: False,
         is_reading: Callable[[], bool] = lambda: False,
     ) -> Archiver:
         """Give an archiver that knows nothing yet, as after a restart."""

@@ -330,7 +330,7 @@ def test_a_session_that_moves_into_an_excluded_folder_is_stored_up_to_there(arch
 def test_what_was_pruned_is_not_stored_again(archive: Archive) -> None:
     archive.write(SESSION, lines(3))
 
-    pruned = archive.again(is_pruned=lambda path, _mtime: path == SESSION)
+    pruned = archive.again(is_pruned=lambda session, _mtime: session is not None and session in SESSION)
     pruned.store()
     pruned.store()
 
