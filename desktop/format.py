@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from datetime import datetime
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
@@ -164,3 +165,12 @@ def month(day: date) -> str:
 def day(when: date) -> str:
     """Return a day with its weekday."""
     return QLocale().toString(QDate(when.year, when.month, when.day), "ddd d MMM yyyy")
+
+
+def starts_right(text: str) -> bool:
+    """Return whether a text is read from right to left: as its first letter is (UAX 9, P2 and P3)."""
+    for letter in text:
+        kind = unicodedata.bidirectional(letter)
+        if kind in {"L", "R", "AL"}:
+            return kind != "L"
+    return False

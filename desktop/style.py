@@ -110,7 +110,9 @@ QListWidget#pages {{ background: {c.sunken}; border: none; border-right: 1px sol
     padding: 10px 8px; }}
 QListWidget#pages::item {{ padding-left: 10px; border-radius: 6px; color: {c.text}; }}
 QListWidget#pages::item:selected {{ background: {c.selection}; color: {c.text}; }}
-QTableView {{ background: transparent; alternate-background-color: {c.hover}; border: none; outline: none;
+QListWidget#pages:focus {{ border-right-color: {c.accent}; }}
+QTableView {{ background: transparent; alternate-background-color: {c.hover}; border: 1px solid transparent;
+    border-radius: 6px; outline: none;
     selection-background-color: {c.selection}; selection-color: {c.text}; }}
 QTableView::item {{ padding: 0 6px; border: none; }}
 QTableView::item:selected {{ background: {c.selection}; color: {c.text}; }}
@@ -118,10 +120,11 @@ QHeaderView {{ background: transparent; border: none; }}
 QHeaderView::section {{ background: {c.window}; color: {c.muted}; border: none; border-bottom: 1px solid {c.border};
     padding: 5px 6px; }}
 QAbstractScrollArea::corner {{ background: transparent; border: none; }}
-QTextBrowser {{ background: transparent; border: none; }}
+QTextBrowser {{ background: transparent; border: 1px solid transparent; border-radius: 6px; }}
+QTextBrowser:focus, QTableView:focus, QScrollArea:focus {{ border-color: {c.accent}; }}
 QProgressBar {{ background: {c.sunken}; border: none; border-radius: 3px; }}
 QProgressBar::chunk {{ background: {c.accent}; border-radius: 3px; }}
-QScrollArea {{ background: transparent; border: none; }}
+QScrollArea {{ background: transparent; border: 1px solid transparent; border-radius: 6px; }}
 #page {{ background: transparent; }}
 
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 2px; }}

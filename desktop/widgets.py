@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.format import for_tooltip
+from desktop.painting import read_as_written
 from desktop.text_size import with_room
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ class ElidedLabel(QLabel):
         metrics = QFontMetrics(self.font())
         box = self.contentsRect()
         text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
+        align = read_as_written(painter, text, self.alignment())
         self.style().drawItemText(
-            painter, box, int(self.alignment()), self.palette(), self.isEnabled(), text, self.foregroundRole()
+            painter, box, int(align), self.palette(), self.isEnabled(), text, self.foregroundRole()
         )
         painter.end()
 

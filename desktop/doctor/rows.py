@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QRectF, QSize, Qt
@@ -58,6 +59,15 @@ class Mark(QWidget):
         return colour(table.get(self._kind, colours.good), alpha)
 
 
+_COMMAND: Final = re.compile(r"\s*`backscroll [^`]*`\.?")
+
+
+def means_of(finding: Finding) -> str:
+    """Return what a finding means, without the command for what a button here does."""
+    text = shown.plain(finding.means)[:LIMIT]
+    return (_COMMAND.sub("", text) if window_for(finding) is not None else text).replace("`", "")
+
+
 class FindingRow(QWidget):
     """Shows a finding.
 
@@ -83,7 +93,7 @@ class FindingRow(QWidget):
         if finding.found:
             text.addWidget(label(found, wrap=True))
         if finding.means and finding.severity != "ok":
-            text.addWidget(label(shown.plain(finding.means).replace("`", "")[:LIMIT], "muted", wrap=True))
+            text.addWidget(label(means_of(finding), "muted", wrap=True))
         if finding.fixed is not None:
             said = words.doctor.FIXED if finding.fixed else words.doctor.NOT_FIXED
             text.addWidget(label(said, "good" if finding.fixed else "bad"))

@@ -135,7 +135,8 @@ class FirstRunWindow(PlainWindow):
         span = (max(days) - min(days)).days + 1 if days else 0
         nothing = not coverage.files.seen
         self.found.setText(words.first_run.NONE if nothing else words.first_run.found(coverage.sessions, span, roots))
-        self.what.setVisible(not nothing)
+        for each in (self.what, self.progress):
+            each.setVisible(not nothing)
         self.sample.setVisible(nothing)
 
     def _autostart(self, wanted: bool) -> None:  # noqa: FBT001 - a slot

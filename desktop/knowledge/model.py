@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from desktop import format as shown
 from desktop import words
 from desktop.knowledge.rows import Heading, RecordRow
-from desktop.painting import place_of
+from desktop.painting import place_of, read_as_written
 from desktop.theme import colour
 
 if TYPE_CHECKING:
@@ -175,4 +175,7 @@ class RecordDelegate(QStyledItemDelegate):
 
     def _elided(self, painter: QPainter, text: str, box: QRect) -> None:
         fitting = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, fitting)
+        direction = painter.layoutDirection()
+        align = read_as_written(painter, fitting, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        painter.drawText(box, align, fitting)
+        painter.setLayoutDirection(direction)

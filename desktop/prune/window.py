@@ -62,6 +62,7 @@ class PruneWindow(PlainWindow):
         box = QVBoxLayout(self)
         box.setContentsMargins(24, 20, 24, 20)
         box.addWidget(self.pages)
+        self.age.setFocus()
         self._say(words.prune.NO_ENGINE)
 
     def attach(self, history: History | None) -> None:

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QS
 
 from desktop import format as shown
 from desktop import words
-from desktop.painting import place_of
+from desktop.painting import place_of, read_as_written
 from desktop.resources import drawn
 from desktop.search.model import ROW_ROLE
 from desktop.search.rows import Heading, HitRow, RecordItem, SessionItem
@@ -261,7 +261,9 @@ class RowDelegate(QStyledItemDelegate):
         """Draw one line on the font's own baseline: letters of another font (Chinese, emoji) must not push it down."""
         elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
         place = self._placed(QRect(box.left(), box.top(), metrics.horizontalAdvance(elided), metrics.height()))
+        read_as_written(painter, elided, Qt.AlignmentFlag.AlignLeft)
         painter.drawText(QPointF(place.left(), place.top() + metrics.ascent()), elided)
+        painter.setLayoutDirection(self._direction)
 
     def _time(self, painter: QPainter, timestamp: str | None, box: QRect) -> int:
         fonts = self.fonts

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetrics, QTextLayout, QTextOption
 
+from desktop import format as shown
 from desktop.theme import colour
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QRect
     from PySide6.QtGui import QFont, QPainter, QTextCharFormat
-
-
-def starts_right(text: str) -> bool:
-    """Return whether a text is read from right to left: as its first letter is (UAX 9, P2 and P3)."""
-    for letter in text:
-        kind = unicodedata.bidirectional(letter)
-        if kind in {"L", "R", "AL"}:
-            return kind != "L"
-    return False
 
 
 def range_of(start: int, length: int, form: QTextCharFormat) -> QTextLayout.FormatRange:
@@ -73,5 +64,5 @@ def paint_lines(
         last = layout.lineAt(lines - 1).naturalTextRect().translated(box.left(), 0)
         painter.setFont(font)
         # The end of what is read from right to left is at the left.
-        end = last.left() - metrics.horizontalAdvance("…") if starts_right(text) else last.right()
+        end = last.left() - metrics.horizontalAdvance("…") if shown.starts_right(text) else last.right()
         painter.drawText(QPointF(end, box.top() + (lines - 1) * metrics.lineSpacing() + metrics.ascent()), "…")

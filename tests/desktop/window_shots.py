@@ -44,7 +44,9 @@ def window_pictures(studio: Studio, history: History) -> None:
         for step in range(40 if name == "indexing" else 0):
             services.now.seconds += 2  # pyright: ignore[reportFunctionMemberAccess] - a Moment
             pending = 120 + 15 * (40 - step) if step else 480
-            window._show_status(status(ingest="indexing", pending=pending, embedding="embedding", backlog=6900))
+            window._show_status(
+                status(ingest="indexing", pending=pending, embedding="embedding", backlog=6900 + 180 * (40 - step))
+            )
         window.attach(history)
         window.show()
         keeper.changed.emit(keeper.pulse)

@@ -87,3 +87,11 @@ def test_a_project_is_called_by_the_last_part_of_its_path(path: str | None, name
 
 def test_a_tooltip_is_never_taken_for_html() -> None:
     assert "<" not in shown.for_tooltip("<b>bold</b>")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_so"),
+    [("שלום world", True), ("12 שלום", True), ("hello שלום", False), ("… 夜間", False), ("12…", False)],
+)
+def test_a_text_is_read_as_its_first_letter_is(text: str, *, is_so: bool) -> None:
+    assert shown.starts_right(text) == is_so

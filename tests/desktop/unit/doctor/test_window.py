@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from desktop import words
 from desktop.doctor.outside import outside_findings, worst_first
-from desktop.doctor.rows import FindingRow
+from desktop.doctor.rows import FindingRow, means_of
 from desktop.doctor.window import DoctorWindow
 from desktop.hotkey.base import HotkeyRefused
 from engine.core.errors import StorageFailure
@@ -235,6 +235,7 @@ def test_what_only_a_person_mends_leads_to_its_window(
     opened: list[str] = []
     made = Finding(id=finding, title="Title", severity=severity, found="Found.", means="Means. `backscroll connect`.")
     row = FindingRow(made, theme, lambda: None, opened.append)
+    assert means_of(made) == ("Means. backscroll connect." if window is None else "Means.")
     qtbot.addWidget(row)
     if row.go is not None:
         row.go.click()

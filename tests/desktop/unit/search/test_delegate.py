@@ -10,7 +10,6 @@ from PySide6.QtTest import QTest
 
 from desktop.search.query import Chip
 from desktop.search.rows import HitRow
-from desktop.search.snippet_lines import starts_right
 from tests.desktop.fakes import FakeHistory, message, session_row
 
 if TYPE_CHECKING:
@@ -97,11 +96,3 @@ def test_from_right_to_left_a_row_is_the_other_way_round(window: SearchWindow) -
     mirrored = window.delegate.chip_at(rect, row)
     assert usual.center().x() > rect.center().x() > mirrored.center().x()
     assert not window.grab().isNull()
-
-
-@pytest.mark.parametrize(
-    ("text", "is_so"),
-    [("שלום world", True), ("12 שלום", True), ("hello שלום", False), ("… 夜間", False), ("12…", False)],
-)
-def test_a_text_is_read_as_its_first_letter_is(text: str, *, is_so: bool) -> None:
-    assert starts_right(text) == is_so
