@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from engine.service import Engine
 
-WAIT_S = 30.0
+WAIT_S = 60.0
 
 
 @contextmanager
