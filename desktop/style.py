@@ -125,6 +125,7 @@ QTextBrowser:focus, QTableView:focus, QScrollArea:focus {{ border-color: {c.acce
 QProgressBar {{ background: {c.sunken}; border: none; border-radius: 3px; }}
 QProgressBar::chunk {{ background: {c.accent}; border-radius: 3px; }}
 QScrollArea {{ background: transparent; border: 1px solid transparent; border-radius: 6px; }}
+QScrollArea[kind="window"] {{ border: none; }}
 #page {{ background: transparent; }}
 
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 2px; }}
