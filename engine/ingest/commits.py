@@ -194,12 +194,15 @@ class Committer:
 
     def _write(self, connection: Connection, writer: HistoryWriter, batch: FileBatch) -> BatchResult:
         result = writer.apply(batch)
-        if batch.said:
+        sessions: dict[str, list[object]] = {}
+        for noted in batch.said:
+            sessions.setdefault(noted.session_id, []).append(noted.what)
+        for name, found in sessions.items():
             self._observer.write(
                 connection,
-                batch.said,
-                session=writer.names.session(batch.session_id),
-                name=batch.session_id,
+                found,
+                session=writer.names.session(name),
+                name=name,
                 began_ms=None if batch.is_sidechain else batch.first_ms,
                 folder_of=lambda cwd: writer.names.folder(cwd, batch.projects),
             )

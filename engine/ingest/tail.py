@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import orjson
 
-from engine.store.batches import FileBatch, FilePosition, LineProblem, Occurrence
+from engine.store.batches import FileBatch, FilePosition, LineProblem, Noted, Occurrence
 from engine.transcripts.discovery import META_SUFFIX, FileKind, session_named_in
 from engine.transcripts.facts import described_agent
 from engine.transcripts.fields import milliseconds, name_field
@@ -129,7 +129,7 @@ class _Collected:
     agents: list[AgentFact] = field(default_factory=list["AgentFact"])
     kept: Counter[tuple[str, bool]] = field(default_factory=Counter[tuple[str, bool]])
     problems: list[LineProblem] = field(default_factory=list[LineProblem])
-    said: list[object] = field(default_factory=list[object])
+    said: list[Noted] = field(default_factory=list[Noted])
     bytes: int = 0
 
     @property
@@ -262,7 +262,8 @@ class FileTail:
         parsed = self._parser.parse(record, line)
         said = self._rules.observe(record, state.last_timestamp_ms or 0)
         if said is not None:
-            collected.said.append(said)
+            named = parsed.session_id if isinstance(parsed, ParsedMessage) else self._parser.session_id
+            collected.said.append(Noted(named, said))
         if isinstance(parsed, ParsedMessage):
             collected.occurrences.append(Occurrence(parsed, *place))
             for name in parsed.unknown_blocks:

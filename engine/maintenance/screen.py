@@ -53,11 +53,14 @@ class Screen:
         """
         occurrences = tuple(each for each in batch.occurrences if not self._is_out(each.message))
         facts = tuple(fact for fact in batch.facts if self._removals.of(fact.session_id) is None)
-        if batch.said and self.is_forgotten(batch.session_id):
-            batch = replace(batch, said=())
+        said = tuple(noted for noted in batch.said if not self.is_forgotten(noted.session_id))
         agents = tuple(agent for agent in batch.agents if not self.is_forgotten(agent.session_id))
-        if len(occurrences) != len(batch.occurrences) or facts != batch.facts or agents != batch.agents:
-            batch = replace(batch, occurrences=occurrences, facts=facts, agents=agents)
+        if len(occurrences) != len(batch.occurrences) or (facts, agents, said) != (
+            batch.facts,
+            batch.agents,
+            batch.said,
+        ):
+            batch = replace(batch, occurrences=occurrences, facts=facts, agents=agents, said=said)
         return self._redacted(batch, known) if self._redacts else batch
 
     def _is_out(self, message: ParsedMessage) -> bool:

@@ -21,6 +21,14 @@ class Occurrence(NamedTuple):
     part: int = 0
 
 
+class Noted(NamedTuple):
+    """What an observer noted of a record."""
+
+    session_id: str
+    """The session of its line: an old sub-agent's file may hold lines of several."""
+    what: object
+
+
 @dataclass(frozen=True, slots=True)
 class LineProblem:
     """A line that was not one healthy record."""
@@ -72,7 +80,7 @@ class FileBatch:
     """Secrets that were replaced in it, by kind."""
     words: Mapping[str, str] = field(default_factory=dict[str, str])
     """What enters the word index of some texts (`engine.core.text.index_columns`), where it was made ready before."""
-    said: tuple[object, ...] = ()
+    said: tuple[Noted, ...] = ()
     """What an observer of the records noted (`engine.ingest.commits.RecordObserver`)."""
 
 

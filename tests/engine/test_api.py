@@ -54,6 +54,29 @@ def test_reading_the_same_transcript_again_counts_nothing_twice(engine: Engine) 
     assert engine.api.call("get_usage", {}) == before
 
 
+def test_calls_in_an_old_sub_agents_file_count_for_the_session_of_each_line(tmp_path: Path) -> None:
+    home, projects = Paths.below(tmp_path / "home"), tmp_path / "projects"
+    parents = SESSION, SESSION.replace("d", "e")
+    for parent in parents:
+        session = TranscriptBuilder(parent, version="2.0.77")
+        session.prompt("Count this.")
+        file = session.write(projects)
+    agent = TranscriptBuilder(SESSION, version="2.0.77")
+    for count, parent in zip((1, 2), parents, strict=True):
+        for number in range(count):
+            agent.answer("Ready.", message_id=f"msg_{parent}_{number}", isSidechain=True, sessionId=parent)
+    (file.parent / "agent-0a1b2c3d.jsonl").write_bytes(agent.data())
+
+    with running_engine(home, projects) as engine:
+        rows = engine.api.call("get_usage", {"by": "session"})["rows"]
+        assert {row["session_id"]: row["calls"] for row in rows} == {parents[0]: 1, parents[1]: 2}
+        engine.api.call("forget", {"session_id": parents[1]})
+        engine.reindex(None, full=True)
+        engine.run_once(until="keyword")
+        (row,) = engine.api.call("get_usage", {"by": "session"})["rows"]
+        assert (row["session_id"], row["calls"]) == (parents[0], 1)
+
+
 def test_every_method_is_callable_by_its_name_and_unknown_names_list_them(engine: Engine) -> None:
     assert {"keyword_search", "get_context", "status", "coverage", "get_usage"} <= engine.api.methods
     with pytest.raises(InvalidArgument, match="keyword_search"):
