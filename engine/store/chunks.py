@@ -10,6 +10,7 @@ import apsw
 from engine.core.text import PARTS_END, index_columns, index_parts, index_words
 from engine.store.codes import KINDS, SIGNALS
 from engine.store.rows import insert, number, rows
+from engine.store.texts import FROM_BYTES, Packer, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from engine.transcripts.records import ParsedBlock
 
 
-_TEXTS = "INSERT INTO texts SELECT rowid + ?, value FROM carray(?)"
+_TEXTS = f"INSERT INTO texts SELECT rowid + ?, {FROM_BYTES} FROM carray(?)"
 _SEARCH = f"""INSERT INTO search (rowid, words, parts)
     SELECT rowid + ?, substr(value, instr(value, '{PARTS_END}') + 1), substr(value, 1, instr(value, '{PARTS_END}') - 1)
     FROM carray(?)"""
@@ -51,6 +52,7 @@ class ChunkTable:
     added: int = 0
     """How many were written."""
     _next: int = field(init=False)
+    _packer: Packer = field(default_factory=Packer)
     _rows: list[tuple[Value, ...]] = field(default_factory=list[tuple["Value", ...]])
     _texts: list[str] = field(default_factory=list[str])
     _words: list[str] = field(default_factory=list[str])
@@ -93,7 +95,8 @@ class ChunkTable:
             row[1]: row
             for row in rows(
                 self.connection,
-                """SELECT c.id, c.block, c.kind, c.signal, c.role, c.sidechain, c.failed, c.tool_id, c.cut, x.text
+                f"""SELECT c.id, c.block, c.kind, c.signal, c.role, c.sidechain, c.failed, c.tool_id, c.cut,
+                     {plain("x.text")}
                    FROM chunks c JOIN texts x ON x.id = c.id WHERE c.message_id = ?""",
                 (owner.message,),
             )
@@ -123,8 +126,9 @@ class ChunkTable:
         if not self._rows:
             return
         insert(self.connection, "INSERT INTO chunks", self._rows)
+        stored = apsw.carray(tuple(map(self._packer.bytes_of, self._texts)))
         # `carray` counts its rows from 1.
-        self.connection.execute(_TEXTS, (self._next - len(self._texts) - 1, apsw.carray(tuple(self._texts))))
+        self.connection.execute(_TEXTS, (self._next - len(self._texts) - 1, stored))
         self._rows.clear()
         self._texts.clear()
 

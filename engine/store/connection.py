@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from engine.core.errors import StorageFailure
-from engine.store import redactions
+from engine.store import redactions, texts
 from engine.store.errors import StoreClosed, StoreMissing, known_errors
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def open_writer(path: Path) -> apsw.Connection:
         # Deleted text is overwritten: what a person forgets must not stay readable in free pages.
         connection.execute("PRAGMA secure_delete = FAST")
         _load_vectors(connection)
+        texts.teach(connection)
         # What is written is chosen by the screen; reading here is for the program itself.
         redactions.teach(connection, None)
         return connection
@@ -111,6 +112,7 @@ def open_reader(path: Path, redact: Callable[[str], str] | None = None) -> apsw.
         connection.execute("PRAGMA mmap_size = 268435456")
         connection.execute("PRAGMA temp_store = MEMORY")
         _load_vectors(connection)
+        texts.teach(connection)
         redactions.teach(connection, redact)
         return connection
 

@@ -14,6 +14,7 @@ from engine.core.models.kinds import Signal
 from engine.core.vectors import ModelIdentity
 from engine.store.codes import SIGNALS
 from engine.store.connection import one_row
+from engine.store.texts import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -189,7 +190,7 @@ def next_waiting(
     found: list[WaitingChunk] = []
     length = 0
     for number, text, tool in connection.execute(
-        """SELECT w.chunk_id, x.text, t.name
+        f"""SELECT w.chunk_id, {plain("x.text")}, t.name
            FROM (SELECT chunk_id, signal, time_ms FROM waiting WHERE generation = ?
                  ORDER BY signal, time_ms DESC LIMIT ?) w
            CROSS JOIN chunks c ON c.id = w.chunk_id JOIN texts x ON x.id = c.id LEFT JOIN tools t ON t.id = c.tool_id

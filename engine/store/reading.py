@@ -12,6 +12,7 @@ from engine.store.codes import KIND_OF, ROLE_OF, ROLES, SIGNAL_OF
 from engine.store.connection import Value, one_row
 from engine.store.redactions import shown
 from engine.store.rows import rows
+from engine.store.texts import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -104,7 +105,7 @@ class SessionInfo:
         return self.custom_title or self.ai_title or self.last_prompt or self.summary or self.opening
 
 
-_TEXT = shown("x.text")
+_TEXT = shown(plain("x.text"))
 _TITLES = ", ".join(map(shown, ("s.custom_title", "s.ai_title", "s.last_prompt", "s.summary", "s.opening")))
 
 
@@ -350,14 +351,16 @@ def highlights_in(
     These are prompts after the first, plans, and commands that change something (commits, pull requests, deployments).
     """
     rows = connection.execute(
-        f"""SELECT c.role, c.kind, t.name, substr({_TEXT}, 1, 400) FROM messages m
-            JOIN chunks c ON c.message_id = m.id JOIN texts x ON x.id = c.id LEFT JOIN tools t ON t.id = c.tool_id
-            WHERE m.session_id = ? AND m.sidechain = 0 AND coalesce(m.time_ms >= ?, 1) AND coalesce(m.time_ms < ?, 1)
-              AND ((c.role = {ROLES[Role.USER]} AND c.kind = 0)
-                OR (c.kind = 2 AND c.signal = 0)
-                OR (c.kind = 2 AND t.name = 'Bash' AND (x.text LIKE '%git commit%' OR x.text LIKE '%gh pr create%'
-                    OR x.text LIKE '%git push%' OR x.text LIKE '%publish%' OR x.text LIKE '%deploy%')))
-            ORDER BY m.id, c.block""",
+        f"""WITH said AS MATERIALIZED (
+              SELECT m.id, c.block, c.role, c.kind, c.signal, t.name, {plain("x.text")} AS text FROM messages m
+              JOIN chunks c ON c.message_id = m.id JOIN texts x ON x.id = c.id LEFT JOIN tools t ON t.id = c.tool_id
+              WHERE m.session_id = ? AND m.sidechain = 0 AND coalesce(m.time_ms >= ?, 1) AND coalesce(m.time_ms < ?, 1)
+                AND ((c.role = {ROLES[Role.USER]} AND c.kind = 0)
+                  OR (c.kind = 2 AND (c.signal = 0 OR t.name = 'Bash'))))
+            SELECT role, kind, name, substr({shown("text")}, 1, 400) FROM said
+            WHERE kind = 0 OR signal = 0 OR text LIKE '%git commit%' OR text LIKE '%gh pr create%'
+              OR text LIKE '%git push%' OR text LIKE '%publish%' OR text LIKE '%deploy%'
+            ORDER BY id, block""",
         (session, span.start_ms, span.end_ms),
     )
     found: list[tuple[str, str]] = []

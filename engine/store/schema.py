@@ -195,7 +195,8 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_message ON chunks (message_id, block);
 CREATE INDEX chunks_exchange ON chunks (exchange_id);
 
-CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL); -- of the chunk with the same id
+-- Of the chunk with the same id: as it is, or packed (engine/store/texts.py).
+CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 
 -- `words`: exact words, each CJK letter one. `parts`: parts of identifiers, English stems (engine/core/text.py).
 CREATE VIRTUAL TABLE search USING fts5 (

@@ -13,6 +13,7 @@ from engine.store.connection import open_reader
 from engine.store.generations import generations
 from engine.store.rows import number, row, rows
 from engine.store.space import has_traces, note_traces
+from engine.store.texts import Packer, plain
 from engine.transcripts.redaction import redact
 from engine.transcripts.secret_shapes import RULES_VERSION
 
@@ -75,8 +76,8 @@ def index_words_after(connection: apsw.Connection, last: int) -> int | None:
     """
     some = rows(
         connection,
-        """SELECT id, text FROM texts WHERE id > ? AND NOT EXISTS (SELECT 1 FROM search_docsize d WHERE d.id = texts.id)
-           ORDER BY id LIMIT ?""",
+        f"""SELECT id, {plain("text")} FROM texts
+            WHERE id > ? AND NOT EXISTS (SELECT 1 FROM search_docsize d WHERE d.id = texts.id) ORDER BY id LIMIT ?""",
         (last, STEP_ROWS),
     )
     connection.executemany(
@@ -223,7 +224,9 @@ def redact_after(connection: apsw.Connection, last: int) -> int | None:
         connection: The writer's, inside a transaction of its own: others write in between.
         last: The last text that was looked at, 0 for none.
     """
-    some = rows(connection, "SELECT id, text FROM texts WHERE id > ? ORDER BY id LIMIT ?", (last, STEP_ROWS))
+    some = rows(
+        connection, f"SELECT id, {plain('text')} FROM texts WHERE id > ? ORDER BY id LIMIT ?", (last, STEP_ROWS)
+    )
     connection.execute("PRAGMA secure_delete = ON")
     for chunk, text in some:
         found = redact(text)
@@ -250,7 +253,7 @@ def finish_redaction(connection: apsw.Connection) -> bool:
 
 
 def _replace_text(connection: apsw.Connection, chunk: int, text: str) -> None:
-    connection.execute("UPDATE texts SET text = ? WHERE id = ?", (text, chunk))
+    connection.execute("UPDATE texts SET text = ? WHERE id = ?", (Packer().stored(text), chunk))
     connection.execute(
         "UPDATE search SET words = ?, parts = ? WHERE rowid = ?", (index_words(text), index_parts(text), chunk)
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from engine.store.connection import all_rows, one_row
 from engine.store.filters import ChunkFilter, Conditions, conditions
 from engine.store.generations import EMBEDDED, mark, text_hash
+from engine.store.texts import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -75,7 +76,7 @@ def record(
     current = {
         row[0]: row[1]
         for row in connection.execute(
-            """SELECT w.chunk_id, x.text FROM waiting w JOIN texts x ON x.id = w.chunk_id
+            f"""SELECT w.chunk_id, {plain("x.text")} FROM waiting w JOIN texts x ON x.id = w.chunk_id
                WHERE w.generation = ? AND w.chunk_id IN (SELECT value FROM json_each(?))""",
             (generation, json.dumps(list(chunks))),
         )
@@ -105,8 +106,8 @@ def copy_of(connection: apsw.Connection, generation: int, text: str, hashed: int
     from engine.store.packing import Packed  # noqa: PLC0415 - numpy: only for those who embed
 
     row = connection.execute(
-        """SELECT e.chunk_id FROM embedded e JOIN texts x ON x.id = e.chunk_id
-           WHERE e.generation = ? AND e.hash = ? AND e.state = 0 AND x.text = ? LIMIT 1""",
+        f"""SELECT e.chunk_id FROM embedded e JOIN texts x ON x.id = e.chunk_id
+            WHERE e.generation = ? AND e.hash = ? AND e.state = 0 AND {plain("x.text")} = ? LIMIT 1""",
         (generation, hashed, text),
     ).fetchone()
     if row is None:

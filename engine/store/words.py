@@ -10,6 +10,7 @@ from engine.store.codes import SIGNALS
 from engine.store.connection import one_row
 from engine.store.filters import ChunkFilter, conditions
 from engine.store.stretches import Stretches, within
+from engine.store.texts import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,7 +161,8 @@ def newest_texts(
         f"""WITH newest AS MATERIALIZED (
               SELECT c.id, c.exchange_id, c.signal, c.time_ms, c.message_id {matching} AND {where.sql}
               ORDER BY coalesce(c.time_ms, 0) DESC, c.id DESC LIMIT {int(limit)})
-            SELECT n.id, 0.0, n.exchange_id, n.signal, n.time_ms, n.message_id, x.text
+            SELECT n.id, 0.0, n.exchange_id, n.signal, n.time_ms, n.message_id,
+              {plain("x.text")}
             FROM newest n CROSS JOIN texts x ON x.id = n.id""",
         (*values, *where.values),
     ):

@@ -205,9 +205,10 @@ def embedded_share(paths: Paths) -> float:
     connection = open_reader(paths.database)
     done, all_ = all_rows(
         connection,
-        """SELECT (SELECT sum(length(text)) FROM (SELECT DISTINCT x.text FROM texts x JOIN embedded e
-                     ON e.chunk_id = x.id AND e.state = 0)),
-                  (SELECT sum(length(text)) FROM (SELECT DISTINCT text FROM texts))""",
+        """WITH said AS MATERIALIZED (SELECT id, plain_text(text) AS text FROM texts)
+            SELECT (SELECT sum(length(text)) FROM (SELECT DISTINCT x.text FROM said x JOIN embedded e
+                      ON e.chunk_id = x.id AND e.state = 0)),
+                   (SELECT sum(length(text)) FROM (SELECT DISTINCT text FROM said))""",
     )[0]
     connection.close()
     return float(done) / float(all_)
@@ -218,7 +219,8 @@ def made_passages(paths: Paths) -> list[str]:
     connection = open_reader(paths.database)
     rows = all_rows(
         connection,
-        "SELECT substr(x.text, p.start + 1, p.stop - p.start) FROM passages p JOIN texts x ON x.id = p.chunk_id",
+        """SELECT substr(plain_text(x.text), p.start + 1, p.stop - p.start)
+            FROM passages p JOIN texts x ON x.id = p.chunk_id""",
     )
     connection.close()
     return [str(row[0]) for row in rows]

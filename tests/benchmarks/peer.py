@@ -29,6 +29,7 @@ import apsw
 import orjson
 import psutil
 
+from engine.store.connection import open_reader
 from tests.benchmarks.history import size_of
 from tests.helpers.corpus import ROOT
 from tests.helpers.invented_history import write_history
@@ -87,8 +88,8 @@ def loads(projects: Path) -> None:
 
 def insert(database: Path, target: Path) -> Run:
     """Put the texts of an index into a bare FTS5 table; reading them is not counted."""
-    source = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
-    texts = list(source.execute("SELECT text FROM texts"))
+    source = open_reader(database)
+    texts = list(source.execute("SELECT plain_text(text) FROM texts"))
     source.close()
     connection = apsw.Connection(str(target))
     connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")

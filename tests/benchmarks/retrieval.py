@@ -205,7 +205,7 @@ def recall(connection: Connection, recorded: Path) -> None:
     offsets, all_exact = kept["offsets"], kept["vectors"]
     ids: list[int] = []
     exact: list[np.ndarray[Any, Any]] = []
-    for chunk, text in all_rows(connection, "SELECT id, text FROM texts"):
+    for chunk, text in all_rows(connection, "SELECT id, plain_text(text) FROM texts"):
         numbers = [
             row[0]
             for row in connection.execute(

@@ -56,14 +56,15 @@ class Index:
 
     def texts(self) -> list[str]:
         """Return the texts of all chunks, in the order they were indexed."""
-        return [row[0] for row in self.rows("SELECT text FROM texts ORDER BY id")]
+        return [row[0] for row in self.rows("SELECT plain_text(text) FROM texts ORDER BY id")]
 
     def found(self, words: str) -> list[str]:
         """Return the texts of the chunks that hold words, by the index of words."""
         return [
             row[0]
             for row in self.rows(
-                "SELECT x.text FROM search JOIN texts x ON x.id = search.rowid WHERE search MATCH ? ORDER BY x.id",
+                """SELECT plain_text(x.text) FROM search JOIN texts x ON x.id = search.rowid
+                    WHERE search MATCH ? ORDER BY x.id""",
                 words,
             )
         ]
@@ -122,7 +123,7 @@ _QUERIES = {
         JOIN named_files f ON f.id = m.file_id LEFT JOIN folders d ON d.id = m.folder_id
         LEFT JOIN models o ON o.id = m.model_id""",
     "chunks": """SELECT m.uuid, c.block, p.uuid, c.kind, c.signal, c.role, c.sidechain, c.failed, c.time_ms, c.cut,
-        s.session_id, d.cwd, t.name, x.text FROM chunks c JOIN texts x ON x.id = c.id
+        s.session_id, d.cwd, t.name, plain_text(x.text) FROM chunks c JOIN texts x ON x.id = c.id
         JOIN messages m ON m.id = c.message_id JOIN messages p ON p.id = c.exchange_id
         JOIN sessions s ON s.id = c.session_id LEFT JOIN folders d ON d.id = c.folder_id
         LEFT JOIN tools t ON t.id = c.tool_id""",

@@ -22,6 +22,7 @@ from engine.store.codes import KINDS, ROLES, SIGNALS
 from engine.store.connection import one_row, open_writer
 from engine.store.migrations import migrate
 from engine.store.packing import pack
+from engine.store.texts import Packer
 from tests.helpers.speech import Speech
 
 if TYPE_CHECKING:
@@ -180,7 +181,8 @@ def _write(connection: Connection, block: list[_Row]) -> None:
              folder_id, time_ms, exchange_id, cut) VALUES (?1, ?1, 0, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, 0)""",
         [(r.number, r.kind, r.signal, r.role, r.tool, r.session, r.folder, r.time_ms, r.exchange) for r in block],
     )
-    connection.executemany("INSERT INTO texts VALUES (?, ?)", [(r.number, r.text) for r in block])
+    packer = Packer()
+    connection.executemany("INSERT INTO texts VALUES (?, ?)", [(r.number, packer.stored(r.text)) for r in block])
     connection.executemany(
         "INSERT INTO search (rowid, words, parts) VALUES (?, ?, ?)",
         [(r.number, index_words(r.text), index_parts(r.text)) for r in block],

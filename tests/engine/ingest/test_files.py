@@ -53,8 +53,9 @@ def removed(read: Index) -> list[str]:
     return [
         row[0]
         for row in read.rows(
-            """SELECT x.text FROM texts x JOIN chunks c ON c.id = x.id JOIN messages m ON m.id = c.message_id
-               JOIN files f ON f.id = m.file_id WHERE m.generation < f.generation ORDER BY x.id"""
+            """SELECT plain_text(x.text) FROM texts x JOIN chunks c ON c.id = x.id
+               JOIN messages m ON m.id = c.message_id JOIN files f ON f.id = m.file_id
+               WHERE m.generation < f.generation ORDER BY x.id"""
         )
     ]
 

@@ -293,7 +293,8 @@ class Chunk:
 def every_chunk(engine: Engine) -> list[Chunk]:
     connection = open_reader(engine.paths.database)
     rows: list[tuple[Any, ...]] = connection.execute(
-        """SELECT m.key, c.block, x.text, s.session_id, m.role, date(m.time_ms / 1000, 'unixepoch') FROM chunks c
+        """SELECT m.key, c.block, plain_text(x.text), s.session_id, m.role,
+             date(m.time_ms / 1000, 'unixepoch') FROM chunks c
            JOIN texts x ON x.id = c.id JOIN messages m ON m.id = c.message_id JOIN sessions s ON s.id = m.session_id
            LEFT JOIN tools t ON t.id = c.tool_id WHERE t.name IS NULL OR t.name NOT LIKE 'mcp__backscroll__%'"""
     ).fetchall()

@@ -43,7 +43,7 @@ def owners(read: Index) -> dict[str, str]:
     """Return the session that owns each text."""
     return dict(
         read.rows(
-            """SELECT x.text, s.session_id FROM texts x JOIN chunks c ON c.id = x.id
+            """SELECT plain_text(x.text), s.session_id FROM texts x JOIN chunks c ON c.id = x.id
                JOIN sessions s ON s.id = c.session_id"""
         )
     )
@@ -248,8 +248,8 @@ def test_an_exchange_is_the_prompt_and_all_that_answers_it(root: Path, read: Ind
     on_disk(builder).write(root)
     read.read()
     exchanges = read.rows(
-        """SELECT group_concat(x.text, ' | ') FROM (SELECT * FROM chunks ORDER BY id) c JOIN texts x ON x.id = c.id
-           GROUP BY c.exchange_id ORDER BY c.exchange_id"""
+        """SELECT group_concat(plain_text(x.text), ' | ') FROM (SELECT * FROM chunks ORDER BY id) c
+           JOIN texts x ON x.id = c.id GROUP BY c.exchange_id ORDER BY c.exchange_id"""
     )
     assert [row[0] for row in exchanges] == [
         "why is it slow? | Because of the cache.",
