@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
 
@@ -33,7 +34,6 @@ from engine.transcripts.secret_shapes import RULES_VERSION
 from engine.usage.ledger import forget_sessions
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Collection
     from zoneinfo import ZoneInfo
 
@@ -87,6 +87,8 @@ class Safekeeping:
         self._settings = settings
         self._engine: EngineView | None = None
         self._unredacted = False
+        self._removing = threading.Lock()
+        """One prune or forget at a time: each clears what both leave."""
         self._clock = clock
         self._zone = zone
         self._readers = readers
@@ -127,11 +129,11 @@ class Safekeeping:
             StorageFailure: The disk or the database refused.
             Cancelled: It was cancelled between two steps.
         """
-        with self._readers.connection() as connection:
-            plan = prune.draw(connection, request, self._clock)
         if dry_run:
-            return prune.told(plan, request, disk=self._disk_use(), zone=self._zone)
-        return self._writing(lambda: self._pruner().apply(plan, request, progress=progress, cancelled=cancelled))
+            return prune.told(self._plan(request), request, disk=self._disk_use(), zone=self._zone)
+        with self._removing:
+            plan = self._plan(request)
+            return self._writing(lambda: self._pruner().apply(plan, request, progress=progress, cancelled=cancelled))
 
     def forget(self, session: int | None, session_id: str) -> ForgetReply:
         """Take one session out everywhere, for ever.
@@ -142,11 +144,16 @@ class Safekeeping:
         """
         with self._readers.connection() as connection:
             places = () if session is None else pruning.places_of(connection, session)
-        return self._writing(lambda: self._pruner().forget(session, session_id, places))
+        with self._removing:
+            return self._writing(lambda: self._pruner().forget(session, session_id, places))
 
     def remove_sessions(self, sessions: Collection[str], places: Collection[tuple[str, str]], *, forget: bool) -> int:
         """Delete the stored files of sessions; the archive's side of prune and forget."""
         return self._archive().remove(sessions, places, forget=forget)
+
+    def _plan(self, request: PruneRequest) -> prune.PrunePlan:
+        with self._readers.connection() as connection:
+            return prune.draw(connection, request, self._clock)
 
     def _is_pruned(self, session_id: str | None, mtime_ns: int) -> bool:
         """Return True for a source that was taken out of the archive and has said nothing since."""
@@ -224,8 +231,9 @@ class Safekeeping:
         """Take out what was forgotten, and clear deleted text, when a process was ended in the middle of that."""
         writer = self._need_writer()
         try:
-            self._forget_in_archive(writer)
-            self._pruner().finish_forgetting(step)
+            with self._removing:
+                self._forget_in_archive(writer)
+                self._pruner().finish_forgetting(step)
             if writer.write(space.has_traces):
                 clear(writer, self.backups, step)
         except (EngineError, OSError) as exc:

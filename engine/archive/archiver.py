@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
@@ -30,6 +30,7 @@ from engine.archive.frames import FRAME_BYTES, DamagedFrame, frame_at, frames
 from engine.archive.places import Stored, UnsafePlace, all_stored, place_of, remember_root, remove_unfinished
 from engine.archive.removal import OldAgents, belongs, delete
 from engine.archive.sources import Source, allowed_end, pieces, sources
+from engine.archive.state import ArchiveState, is_of_the_disk
 from engine.core.errors import StorageFailure
 from engine.store import archived, files
 from engine.store.archived import EXCLUDED, KEPT, PRUNED, ArchivedRow
@@ -54,18 +55,6 @@ PATIENCE_S: Final = 90.0
 QUIET_S: Final = 600.0
 """A file that has not grown for ten minutes is quiet: its small frames are joined."""
 _ROWS_A_WRITE: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveState:
-    """What the archive is doing."""
-
-    enabled: bool
-    busy: bool
-    problem: str | None = None
-    """Why it cannot go on, in words."""
-    skipped: int = 0
-    """Files that could not be stored in the last full pass (unreadable, or with names that cannot be kept)."""
 
 
 class Archiver:
@@ -140,15 +129,11 @@ class Archiver:
                 if stopping is not None and stopping.is_set():
                     break
                 started = time.perf_counter()
-                try:
-                    with self._lock:
-                        rows = self._known()
-                        stored += self._store(rows, label, source)
-                except StoredShorter:
-                    self._mend(label, source.path)
-                except (UnsafePlace, DamagedFrame, FileNotFoundError, PermissionError) as exc:
-                    logger.warning("A file was not archived (%s)", type(exc).__name__)
+                done = self._try(label, source)
+                if done is None:
                     skipped += 1
+                else:
+                    stored += done
                 if stopping is not None and self._is_reading():
                     stopping.wait(time.perf_counter() - started)
             if full:
@@ -168,6 +153,22 @@ class Archiver:
             enabled=True, busy=False, problem=problem, skipped=skipped if full else self.state.skipped
         )
         return stored
+
+    def _try(self, label: str, source: Source) -> int | None:
+        """Store one file; None when it cannot be: it must not keep all others out."""
+        try:
+            with self._lock:
+                return self._store(self._known(), label, source)
+        except StoredShorter:
+            self._mend(label, source.path)
+        except FileNotFoundError:
+            logger.info("A file vanished before it was archived")
+        except (UnsafePlace, DamagedFrame, OSError) as exc:
+            if is_of_the_disk(exc):
+                raise
+            logger.warning("A file was not archived (%s)", type(exc).__name__)
+            return None
+        return 0
 
     # What there is -----------------------------------------------------------------------------------------------
 
@@ -264,11 +265,14 @@ class Archiver:
                 place = place_of(self._folder, Stored(label, source.path, row.generation))
                 have = Extent(row.length, row.stored, row.frames)
                 row = _with(row, append(place, have, row.generation, pieces(file, row.length, end)))
+            after = os.fstat(file.fileno())
         whole = row.length >= source.size
+        is_settled = (after.st_size, after.st_mtime_ns) == (source.size, source.mtime_ns)
         row = replace(
             row,
             state=EXCLUDED if excluded else KEPT,
-            inode=source.inode,
+            # One that was written meanwhile may have been rewritten: the next pass compares it as a whole.
+            inode=source.inode if is_settled else 0,
             # A file that was not stored to its end must look changed at the next pass.
             size=source.size if whole or excluded else row.length,
             mtime_ns=source.mtime_ns if whole or excluded else 0,
@@ -392,6 +396,11 @@ class Archiver:
                     if not place.exists():
                         continue
                     joined = _with(row, join(place, row.generation), joined=row.length)
+            except OSError as exc:
+                if is_of_the_disk(exc):
+                    raise
+                logger.warning("An archive file was not joined (%s)", exc.strerror)
+                continue
             except DamagedFrame:
                 # The doctor reports it; trying again each time would not mend it.
                 joined = replace(row, joined=row.length)

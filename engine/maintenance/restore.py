@@ -126,9 +126,15 @@ def _write_back(stored: StoredFiles, root: Path | None, label: str, path: str, t
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with target.open("xb") as written:
         target.chmod(0o600)
-        if source is not None and on_disk:
-            size = written.write(source.read_bytes())
-            return RestoredFile(file=path, bytes=size, source="transcript")
-        size, lost = stored.copy(label, path, generations[0], written)
+        try:
+            if source is not None and on_disk:
+                size = written.write(source.read_bytes())
+                return RestoredFile(file=path, bytes=size, source="transcript")
+            size, lost = stored.copy(label, path, generations[0], written)
+            written.flush()
+        except OSError:
+            # Half a file would look like a whole one.
+            target.unlink()
+            raise
     gaps = tuple(Gap(offset=each.offset, bytes=each.length) for each in lost)
     return RestoredFile(file=path, bytes=size, source="archive", damaged=True if gaps else None, gaps=gaps)

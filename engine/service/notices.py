@@ -83,6 +83,15 @@ def of_archive(archiver: Archiver | None) -> Iterator[Notice]:
             text=archiver.state.problem,
             hint="Free some space or check the data folder's permissions; Backscroll goes on by itself.",
         )
+    elif archiver is not None and archiver.state.skipped:
+        skipped = archiver.state.skipped
+        yield Notice(
+            id="archive_skipped",
+            text=("1 file is" if skipped == 1 else f"{skipped:,} files are")
+            + " not in the archive: not readable, or no "
+            "place for it.",
+            hint="The log says why; they are tried again every ten minutes.",
+        )
 
 
 def of_reading(ingestor: Ingestor) -> Iterator[Notice]:
