@@ -55,11 +55,8 @@ class Screen:
         facts = tuple(fact for fact in batch.facts if self._removals.of(fact.session_id) is None)
         said = tuple(noted for noted in batch.said if not self.is_forgotten(noted.session_id))
         agents = tuple(agent for agent in batch.agents if not self.is_forgotten(agent.session_id))
-        if len(occurrences) != len(batch.occurrences) or (facts, agents, said) != (
-            batch.facts,
-            batch.agents,
-            batch.said,
-        ):
+        some_went = len(occurrences) != len(batch.occurrences) or len(said) != len(batch.said)
+        if some_went or facts != batch.facts or agents != batch.agents:
             batch = replace(batch, occurrences=occurrences, facts=facts, agents=agents, said=said)
         return self._redacted(batch, known) if self._redacts else batch
 

@@ -60,12 +60,13 @@ def test_calls_in_an_old_sub_agents_file_count_for_the_session_of_each_line(tmp_
     for parent in parents:
         session = TranscriptBuilder(parent, version="2.0.77")
         session.prompt("Count this.")
-        file = session.write(projects)
+        session.write(projects)
+    (folder,) = projects.iterdir()
     agent = TranscriptBuilder(SESSION, version="2.0.77")
     for count, parent in zip((1, 2), parents, strict=True):
         for number in range(count):
             agent.answer("Ready.", message_id=f"msg_{parent}_{number}", isSidechain=True, sessionId=parent)
-    (file.parent / "agent-0a1b2c3d.jsonl").write_bytes(agent.data())
+    (folder / "agent-0a1b2c3d.jsonl").write_bytes(agent.data())
 
     with running_engine(home, projects) as engine:
         rows = engine.api.call("get_usage", {"by": "session"})["rows"]
