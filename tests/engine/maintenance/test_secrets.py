@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from engine.core.errors import Cancelled
 from engine.core.settings import Settings
 from engine.service import open_reader
+from engine.store import upkeep
 from tests.engine.maintenance.conftest import SETTINGS, History, found, session_id
 from tests.engine.maintenance.test_doctor import examined
 
@@ -131,6 +134,42 @@ def test_secrets_that_were_indexed_before_are_replaced_and_leave_no_trace(histor
         assert [name for name in history.traces(key) if "archive" not in name] == []
         assert engine.api.status().redacted == {"github": 1}
         assert found(engine, "redacted github") == {session_id(1)}
+
+
+@pytest.mark.parametrize("steps", [5, 6, 8])
+def test_a_replacing_of_secrets_that_was_cut_short_is_said_and_done_again(
+    history: History, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    monkeypatch.setattr(upkeep, "STEP_ROWS", 3)
+    write_secrets(history)
+    history.settings = UNREDACTED
+    with history.engine():
+        pass
+    history.settings = SETTINGS
+    cancelled = threading.Event()
+    done = 0
+
+    def told(_done: int, _all: int | None, what: str) -> None:
+        nonlocal done
+        done += "secret" in what.lower()
+        if done == steps:
+            cancelled.set()
+
+    with history.engine() as engine:
+        with pytest.raises(Cancelled):
+            engine.api.call("doctor", {"fix": True, "only": ["secrets"]}, progress=told, cancelled=cancelled)
+        before = len(history.sql("SELECT 1 FROM texts WHERE instr(text, '[redacted') > 0"))
+        assert before > 0
+    with history.engine() as engine:
+        # What was replaced is cleared, the rest is still said to be there.
+        assert history.sql("SELECT count(*) FROM meta WHERE name = 'traces'") == [(0,)]
+        assert examined(engine)["secrets"]["severity"] == "warning"
+        assert "secrets" in [each.id for each in engine.notices()]
+
+        assert examined(engine, fix=True)["secrets"]["fixed"]
+
+        assert [name for name in history.traces(SECRET) if "archive" not in name] == []
+        assert examined(engine)["secrets"]["severity"] == "ok"
 
 
 def test_secrets_never_enter_an_index_that_replaces_them(history: History) -> None:
