@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from engine.knowledge.queries import View
+    from engine.knowledge.records import Issue
     from engine.knowledge.snapshot import Snapshot
 
 Reply = dict[str, object]
@@ -30,6 +31,8 @@ _DESCRIPTORS = _TEXTS | {"descriptor"}
 _LOCATORS = _DESCRIPTORS | {"path", "filename", "session", "messageUuid", "attribution", "quote", "transcript"}
 
 _ISSUES_SHOWN = {"agent": 3, "full": 20}
+_ISSUE_UNITS = 600
+"""UTF-16 units of a finding's path and of its message."""
 
 
 def coverage(snapshot: Snapshot, view: View) -> Reply:
@@ -38,8 +41,21 @@ def coverage(snapshot: Snapshot, view: View) -> Reply:
     reply: Reply = {"complete": not issues, "files": len(snapshot.inventory)}
     if issues:
         reply["issueCount"] = len(issues)
-        reply["issues"] = [issue.to_json() for issue in issues[: _ISSUES_SHOWN[view]]]
+        reply["issues"] = _some_issues(issues[: _ISSUES_SHOWN[view]])
     return reply
+
+
+def _some_issues(issues: Sequence[Issue]) -> list[Reply]:
+    """Return findings in a quarter of the budget: a path may be 4 KB long, and a message may hold another."""
+    shown: list[Reply] = []
+    left = BUDGET_BYTES // 4
+    for issue in issues:
+        one = {key: _cut(value, _ISSUE_UNITS) for key, value in issue.to_json().items()}
+        left -= json_bytes(one)
+        if left < 0:
+            break
+        shown.append(one)
+    return shown
 
 
 def freshness(snapshot: Snapshot, now: float, indexed_at: float | None = None) -> Reply:

@@ -204,3 +204,21 @@ def test_r67_a_safeguard_holds_in_its_own_scope(tmp_path: Path) -> None:
         store.write(f"{scope[:4]}.md", {**SAME, "scope": scope}, "Quitte")
         assert found(scope) == [], "an older file is stale in either scope (R81)"
     service.close()
+
+
+@pytest.mark.parametrize("view", ["agent", "full"])
+def test_r115_findings_about_long_paths_leave_room_for_the_rows(empty: Store, view: str) -> None:
+    folder = "/".join(["名" * 60] * 5)
+    for number in range(30):
+        empty.write(f"{folder}/{number}.md", {"id": "T", "kind": "page", "type": "topic", "title": "Doppelt"}, "x")
+        empty.page(f"k{number}", "topic", f"Wort {number}", "Wort " * 60, fields={"occurred_at": "2026-03-05"})
+    for tool, arguments in (
+        ("knowledge_grep", {"query": "wort"}),
+        ("knowledge_timeline", {}),
+        ("knowledge_records", {}),
+    ):
+        reply = call_tool(empty.service, tool, {**arguments, "view": view})
+        assert size(reply) <= BUDGET_BYTES
+        assert len(reply["rows"]) > 5
+        assert reply["coverage"]["issueCount"] == 30
+        assert reply["coverage"]["issues"][0]["code"] == "duplicate_id"
