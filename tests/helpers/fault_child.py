@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.archive.archiver import Archiver
 from engine.core.clock import FixedClock
-from engine.core.errors import EngineError
+from engine.core.errors import EngineAlreadyRunning, EngineError
 from engine.core.paths import Paths
 from engine.core.settings import Settings
 from engine.service import Engine
@@ -122,11 +122,31 @@ def work(phase: str, home: Path, projects: Path) -> None:
         engine.stop()
 
 
+def own(home: Path, projects: Path) -> None:
+    """Start an engine for each line that is read, stop it at the next, and say each time how it went."""
+    for _ in sys.stdin:
+        engine = engine_at(home, projects)
+        try:
+            engine.start(watch=False)
+            said = "owns"
+        except EngineAlreadyRunning:
+            said = "refused"
+        sys.stdout.write(f"{said}\n")
+        sys.stdout.flush()
+        sys.stdin.readline()
+        engine.stop()
+        sys.stdout.write("stopped\n")
+        sys.stdout.flush()
+
+
 def main() -> int:
     """Run a phase from the command line."""
     phase, home, projects = sys.argv[1:]
     sys.stdout.write("ready\n")
     sys.stdout.flush()
+    if phase == "owning":
+        own(Path(home), Path(projects))
+        return 0
     try:
         work(phase, Path(home), Path(projects))
     except EngineError as error:

@@ -6,10 +6,10 @@ The table of all faults, with the test that proves each, is in docs/reliability.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,13 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from engine.core.errors import EngineAlreadyRunning
 from engine.core.paths import Paths
 from tests.helpers.fault_child import NOW, PRUNE, engine_at, work
 from tests.helpers.fault_states import Prepared, content, write_history
 from tests.helpers.transcripts import TranscriptBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -63,29 +62,45 @@ def test_a_read_only_data_folder_is_a_sentence_and_loses_nothing(prepared: Prepa
 
 
 def test_of_two_starts_at_once_exactly_one_owns_the_folder(tmp_path: Path) -> None:
+    """Two processes, 20 times."""
     projects = tmp_path / "projects"
     projects.mkdir()
-    for _ in range(20):
-        engines = [engine_at(tmp_path / "home", projects) for _ in range(2)]
-        together = threading.Barrier(2)
-        outcomes: list[str] = []
+    command = [sys.executable, "-m", "tests.helpers.fault_child", "owning", str(tmp_path / "home"), str(projects)]
+    with contextlib.ExitStack() as running:
+        both = [
+            running.enter_context(
+                subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    encoding="utf-8",
+                    cwd=Path(__file__).parents[2],
+                )
+            )
+            for _ in range(2)
+        ]
+        assert told(both) == ["ready", "ready"]
+        for _ in range(20):
+            assert sorted(asked(both, "start")) == ["owns", "refused"]
+            assert asked(both, "stop") == ["stopped", "stopped"]
+        for each in both:
+            assert each.stdin is not None
+            each.stdin.close()
+            assert each.wait(10) == 0
 
-        def run(engine: Any, together: threading.Barrier = together, outcomes: list[str] = outcomes) -> None:
-            together.wait()
-            try:
-                engine.start(watch=False)
-                outcomes.append("owns")
-            except EngineAlreadyRunning:
-                outcomes.append("refused")
 
-        threads = [threading.Thread(target=run, args=(engine,)) for engine in engines]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        for engine in engines:
-            engine.stop()
-        assert sorted(outcomes) == ["owns", "refused"]
+def asked(processes: Sequence[subprocess.Popen[str]], what: str) -> list[str]:
+    """Ask all at once and return what each says."""
+    for each in processes:
+        assert each.stdin is not None
+        each.stdin.write(f"{what}\n")
+        each.stdin.flush()
+    return told(processes)
+
+
+def told(processes: Sequence[subprocess.Popen[str]]) -> list[str]:
+    """Return the next line of each."""
+    return [each.stdout.readline().rstrip() for each in processes if each.stdout is not None]
 
 
 @pytest.fixture

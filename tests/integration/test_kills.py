@@ -25,7 +25,7 @@ from engine.maintenance.removals import FILE_NAME, Removals
 from engine.service import EngineState
 from engine.store.backup import damage_of
 from tests.helpers.fault_child import FORGOTTEN, engine_at, work
-from tests.helpers.fault_forks import forks
+from tests.helpers.fault_forks import CAN_FORK, forks
 from tests.helpers.fault_states import (
     Prepared,
     after_append,
@@ -49,8 +49,8 @@ pytestmark = [
 ]
 
 PHASES = ("backfill", "storing", "append", "prune", "migration")
-KILLS = 50
-"""In each phase."""
+KILLS = 50 if CAN_FORK else 10
+"""In each phase; fewer where each has to start a Python of its own, for half a second."""
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +24,12 @@ OLD = b"".join(b'{"line": "old %06d"}\n' % number for number in range(40_000))
 NEW = b"".join(b'{"line": "new %06d"}\n' % number for number in range(50_000))
 
 
-@pytest.mark.parametrize("how", ["in place", "renamed", "deleted", "shortened"])
+ANYWHERE = ["in place", "shortened"]
+NOT_ON_WINDOWS = ["renamed", "deleted"]
+"""Windows lets nobody replace or delete a file that is open."""
+
+
+@pytest.mark.parametrize("how", ANYWHERE if sys.platform == "win32" else [*ANYWHERE, *NOT_ON_WINDOWS])
 def test_a_source_that_is_replaced_while_it_is_archived_is_stored_as_it_is_in_the_end(
     archive: Archive, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
@@ -70,7 +76,7 @@ def replace_source(source: Path, how: str) -> None:
 
 
 @pytest.mark.expect_log("A file was not archived")
-@pytest.mark.parametrize("taken", ["folder", "link"])
+@pytest.mark.parametrize("taken", ["folder"] if sys.platform == "win32" else ["folder", "link"])
 def test_a_place_that_is_taken_keeps_no_other_file_out_and_is_said(archive: Archive, taken: str) -> None:
     archive.write(SESSION, OLD)
     archive.write(OTHER, NEW)
