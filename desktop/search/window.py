@@ -92,7 +92,7 @@ class SearchWindow(FloatingWindow):
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self.list)
         self._splitter.addWidget(self.preview)
-        self._divided = [430, 470]
+        self._divided = [455, 445]
         self._splitter.setSizes(self._divided)
         self._splitter.setChildrenCollapsible(False)
         self._splitter.setHandleWidth(1)

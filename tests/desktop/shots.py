@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QCursor, QFont
 from PySide6.QtWidgets import QApplication
 
 from desktop.tasks import Tasks
@@ -72,6 +72,7 @@ def here(argv: list[str]) -> int:
     font = QFont("DejaVu Sans")
     font.setPointSizeF(wanted.font)
     application.setFont(font)
+    QCursor.setPos(0, 0)  # over none of the windows: what lies below it looks otherwise
     if wanted.right_to_left:
         application.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     with tempfile.TemporaryDirectory(prefix="backscroll-shots-") as home:
