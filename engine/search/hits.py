@@ -12,7 +12,7 @@ from engine.core.models.kinds import Role
 from engine.core.repository import relative_cwd
 from engine.core.text import shorten
 from engine.search.snippets import snippet_of
-from engine.store import reading
+from engine.store import reading, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.search.query import Query
     from engine.search.ranking import Ranked
     from engine.store.connection import Connection
-    from engine.store.reading import ChunkRow, SessionInfo
+    from engine.store.reading import ChunkRow
 
 EXCHANGE_CHARACTERS = 200
 
@@ -43,10 +43,10 @@ def make_hits(
         passages: Stretch of a chunk that the snippet is to be taken from, where one is nearest in meaning.
     """
     rows = reading.chunk_rows(connection, [each.chunk for each in ranked])
-    ends = reading.exchange_ends(connection, [row.exchange for row in rows.values() if _needs_exchange(row)])
-    sessions = reading.sessions_by_id(connection, [row.session for row in rows.values()])
+    ends = surroundings.exchange_ends(connection, [row.exchange for row in rows.values() if _needs_exchange(row)])
+    titles = surroundings.session_titles(connection, [row.session for row in rows.values()])
     also = reading.other_sessions(connection, [row.message for row in rows.values()])
-    around = _Around(ends, sessions, also, zone, passages or {})
+    around = _Around(ends, titles, also, zone, passages or {})
     return tuple(_hit(rows[each.chunk], each, query, around) for each in ranked if each.chunk in rows)
 
 
@@ -59,7 +59,7 @@ class _Around:
     """What hits are shown with."""
 
     ends: dict[int, tuple[str | None, str | None]]
-    sessions: dict[int, SessionInfo]
+    titles: dict[int, str]
     also_in: dict[int, tuple[str, ...]]
     zone: ZoneInfo
     passages: Mapping[int, tuple[int, int]]
@@ -68,7 +68,7 @@ class _Around:
 def _hit(row: ChunkRow, ranked: Ranked, query: Query | None, around: _Around) -> Hit:
     start, stop = around.passages.get(row.chunk, (0, len(row.text)))
     snippet = snippet_of(row.text[start:stop], query)
-    session = around.sessions.get(row.session)
+    title = around.titles.get(row.session)
     return Hit(
         chunk_id=chunk_id(row.key, row.block),
         message_uuid=row.uuid,
@@ -84,7 +84,7 @@ def _hit(row: ChunkRow, ranked: Ranked, query: Query | None, around: _Around) ->
         snippet=snippet.text,
         marks=snippet.marks,
         tool=row.tool,
-        session_title=None if session is None or session.title is None else shorten(session.title, 120),
+        session_title=None if title is None else shorten(title, 120),
         on_disk=row.on_disk,
         exchange=_exchange(row, around.ends.get(row.exchange)),
         also_in=around.also_in.get(row.message),

@@ -129,25 +129,6 @@ def chunk_rows(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, 
     return rows
 
 
-def exchange_ends(connection: apsw.Connection, exchanges: Iterable[int]) -> dict[int, tuple[str | None, str | None]]:
-    """Return (prompt, last answer) of exchanges, as indexed."""
-    ends: dict[int, tuple[str | None, str | None]] = {}
-    for exchange in set(exchanges):
-        prompt = connection.execute(
-            f"""SELECT {_TEXT} FROM chunks c JOIN texts x ON x.id = c.id
-                WHERE c.message_id = ? AND c.role = {ROLES[Role.USER]} ORDER BY c.block LIMIT 1""",
-            (exchange,),
-        ).fetchone()
-        answer = connection.execute(
-            f"""SELECT {_TEXT} FROM chunks c JOIN texts x ON x.id = c.id
-                WHERE c.exchange_id = ? AND c.role = {ROLES[Role.ASSISTANT]} AND c.kind = 0 AND c.sidechain = 0
-                ORDER BY c.message_id DESC, c.block DESC LIMIT 1""",
-            (exchange,),
-        ).fetchone()
-        ends[exchange] = (None if prompt is None else prompt[0], None if answer is None else answer[0])
-    return ends
-
-
 def other_sessions(connection: apsw.Connection, messages: Iterable[int]) -> dict[int, tuple[str, ...]]:
     """Return the further sessions that hold messages, by message."""
     found: dict[int, list[str]] = {}
