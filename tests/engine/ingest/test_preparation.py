@@ -17,6 +17,9 @@ from engine.ingest.prepare import prepare, receive, send, serve
 from engine.ingest.second_process import FROZEN_VERB, SecondProcess, command
 from engine.maintenance.removals import Removals
 from engine.maintenance.screen import Screen
+from engine.store.batches import FileBatch, FilePosition, Occurrence
+from engine.transcripts.parser import TranscriptParser
+from engine.transcripts.records import ParsedMessage
 from tests.helpers.corpus import ROOT
 from tests.helpers.indexing import index
 from tests.helpers.transcripts import TranscriptBuilder
@@ -214,6 +217,46 @@ def test_it_may_be_some_batches_behind_but_not_many(tmp_path: Path, projects: Pa
         read.read()
     assert assistant.most_waiting == preparation.MOST_ASKED
     assert assistant.answered == len(assistant.asked)
+
+
+def said(file: int) -> FileBatch:
+    """Return a batch of one message."""
+    record = {"type": "user", "uuid": f"u{file}", "message": {"role": "user", "content": f"file {file}"}}
+    message = TranscriptParser("s").parse(record, b"")
+    assert isinstance(message, ParsedMessage)
+    return FileBatch(
+        file_id=file, start=0, session_id="s", generation=0, occurrences=(Occurrence(message, 0, 10),), facts=(),
+        agents=(), kept={}, problems=(), position=FilePosition(10, 10, 0, 0, b"", 0, ""),
+    )  # fmt: skip
+
+
+def test_what_is_dropped_on_its_way_is_named_and_later_batches_get_their_own_words() -> None:
+    assistant = Beside()
+    preparing = preparation.Preparation(None, lambda: assistant)
+    preparing.expect(0)
+    for number in range(3):
+        assert preparing.put(said(number)) == []
+
+    assert preparing.drop() == {0, 1, 2}
+
+    (ready,) = preparing.put(said(3)) + preparing.drain()
+    assert ready.file_id == 3
+    assert ready.words == {"file 3": index_columns("file 3")}
+
+
+@GIVES_UP
+def test_what_a_process_had_when_it_died_is_prepared_here_in_the_same_order() -> None:
+    assistant = Beside(answers=1)
+    preparing = preparation.Preparation(None, lambda: assistant)
+    preparing.expect(0)
+    for number in range(3):
+        preparing.put(said(number))
+
+    assert [each.file_id for each in preparing.drain()] == [0, 1, 2]
+
+    assert assistant.closed == 1
+    preparing.expect(10**9)
+    assert [each.file_id for each in preparing.put(said(3))] == [3], "it is not started again"
 
 
 def test_the_frozen_program_starts_itself(monkeypatch: pytest.MonkeyPatch) -> None:
