@@ -36,6 +36,7 @@ ACTIONS: Final = (
     Action("fold", words.actions.FOLD, ("Left",), "list", is_field_key=True),
     Action("next_match", words.actions.NEXT_MATCH, ("F3",)),
     Action("previous_match", words.actions.PREVIOUS_MATCH, ("Shift+F3",)),
+    Action("folds", words.actions.FOLDS, ("Ctrl+T",)),
     Action("find", words.actions.FIND, ("Ctrl+F",), "session"),
     Action("export", words.actions.EXPORT, ("Ctrl+E",)),
     Action("raw", words.actions.RAW, ("Ctrl+O",)),

@@ -169,6 +169,18 @@ class Column:
         self._opened.setdefault(index, set()).symmetric_difference_update({block})
         self._laid.pop(index, None)
 
+    def is_unfolded(self, index: int) -> bool:
+        """Return whether every block of a message that can be folded is open."""
+        message = self.source.message(index)
+        return message is None or _foldable(message) <= self._opened.get(index, set())
+
+    def fold(self, index: int, *, is_open: bool) -> None:
+        """Open every block of a message that can be folded, or close them."""
+        message = self.source.message(index)
+        if message is not None:
+            self._opened[index] = _foldable(message) if is_open else set()
+            self._laid.pop(index, None)
+
     def open_folds_with_match(self, index: int) -> None:
         """Open the folded blocks of a message that hold a match."""
         message = self.source.message(index)
@@ -209,3 +221,7 @@ class Column:
             return []
         text = document.toPlainText()
         return shown.utf16_marks(text, tuple((each.start, each.end) for each in matches_in(text, self._query)))
+
+
+def _foldable(message: MessageView) -> set[int]:
+    return {number for number, block in enumerate(message.blocks) if is_foldable(block)}

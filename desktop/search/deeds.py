@@ -59,6 +59,7 @@ class Deeds:
             "fold": lambda: self._fold(is_open=False),
             "next_match": lambda: self._step(1),
             "previous_match": lambda: self._step(-1),
+            "folds": self._folds,
             "find": self._find,
             "preview": self._preview,
             "only_project": self._only_project,
@@ -164,6 +165,10 @@ class Deeds:
 
     def _step(self, direction: int) -> bool:
         (self._window.session if self._window.in_session else self._window.preview).step(direction)
+        return True
+
+    def _folds(self) -> bool:
+        (self._window.session.view if self._window.in_session else self._window.preview.view).toggle_folds()
         return True
 
     def _find(self) -> bool:

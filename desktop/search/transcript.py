@@ -340,6 +340,14 @@ class TranscriptView(QAbstractScrollArea):
         self.column.toggle_fold(index, block)
         self.viewport().update()
 
+    def toggle_folds(self) -> None:
+        """Open every folded block in view, or close them where all are open."""
+        in_view = [index for index, _, _ in self._visible()]
+        is_open = all(self.column.is_unfolded(index) for index in in_view)
+        for index in in_view:
+            self.column.fold(index, is_open=not is_open)
+        self.viewport().update()
+
     def viewportEvent(self, event: QEvent) -> bool:
         """Show where a link leads before it is clicked."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):

@@ -116,3 +116,22 @@ def test_matches_beyond_those_that_are_looked_for_are_said(
     qtbot.waitUntil(lambda: window.session.session is not None and window.session.session.title == "Repeats itself")
     window.session.find_field.setText("again")
     qtbot.waitUntil(lambda: window.session.counter.text() == "1 of 2,000 or more")
+
+
+def test_tool_calls_are_unfolded_and_folded_with_a_key(
+    window: SearchWindow, qtbot: QtBot, history: FakeHistory
+) -> None:
+    row = session_row(9, title="Tools")
+    ids = (f"{number:08x}-0000-4000-8000-00000000000a" for number in range(2))
+    history.add(
+        row,
+        [message(each, row.session_id, "first line\nsecond line", kind="tool_result", tool="Bash") for each in ids],
+    )
+    window.show_session(row.session_id)
+    qtbot.waitUntil(lambda: window.session.session is not None and window.session.session.title == "Tools")
+    column = window.session.view.column
+    assert column.opened(0) == frozenset()
+    press(window, qtbot, Key.Key_T, CTRL)
+    assert (column.opened(0), column.opened(1)) == (frozenset({0}), frozenset({0}))
+    press(window, qtbot, Key.Key_T, CTRL)
+    assert (column.opened(0), column.opened(1)) == (frozenset(), frozenset())
