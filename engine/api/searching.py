@@ -10,7 +10,6 @@ from engine.recall.current import current_session
 from engine.search import scope
 from engine.search.scope import InView
 from engine.store import files, reading
-from engine.store import filters as store_filters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,10 +102,8 @@ def _in_view(
 
 
 def _places(connection: Connection, caller: Caller) -> tuple[TranscriptPlace, ...]:
-    here = scope.repository_here(caller)
-    if here is None:
-        return ()
-    return files.newest_transcripts(connection, store_filters.folders_below(connection, here), _NEWEST)
+    here = scope.folders_here(connection, caller)
+    return files.newest_transcripts(connection, here, _NEWEST) if here else ()
 
 
 def _with_note(reply: SearchReply, note: str) -> SearchReply:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core import when
@@ -68,20 +70,39 @@ def project_folders(
         return None, None
     if project != ".":
         return store_filters.folders_matching(connection, project), None
-    here = repository_here(caller)
-    if here is None:
+    places = repositories_here(caller)
+    if not places:
         raise InvalidArgument(
             'project "." means the caller\'s repository, and this caller has none',
             "",
             "Call again with a part of the project's path.",
         )
-    return store_filters.folders_below(connection, here), here
+    return folders_here(connection, caller), places[-1]
 
 
-def repository_here(caller: Caller) -> str | None:
-    """Return the repository the caller works in, with its worktrees, None when it is unknown."""
+def folders_here(connection: Connection, caller: Caller) -> tuple[int, ...]:
+    """Return the working directories of the repository the caller works in, its worktrees included."""
+    below = (store_filters.folders_below(connection, place) for place in repositories_here(caller))
+    return tuple(dict.fromkeys(chain.from_iterable(below)))
+
+
+def repositories_here(caller: Caller) -> tuple[str, ...]:
+    """Return the repository the caller works in: as it is named and, last, without links; empty when it is unknown.
+
+    Claude Code writes working directories without links (transcripts.md, section 1), and starts us with any.
+    """
     place = caller.project_dir or caller.cwd
-    return None if place is None else repository_of(place) or place
+    if not place:
+        return ()
+    return tuple(dict.fromkeys(repository_of(each) or each for each in (place, _without_links(place))))
+
+
+def _without_links(place: str) -> str:
+    path = Path(place)
+    try:
+        return str(path.resolve()) if path.is_absolute() else place
+    except (OSError, RuntimeError, ValueError):  # links in a circle, or no path at all
+        return place
 
 
 def apart_folders(
@@ -93,9 +114,7 @@ def apart_folders(
     """
     if not patterns:
         return ()
-    here = repository_here(caller)
-    inside = set(store_filters.folders_below(connection, here)) if here is not None else set[int]()
-    kept = inside | set(allowed or ())
+    kept = {*folders_here(connection, caller), *(allowed or ())}
     apart = {number for pattern in patterns for number in store_filters.folders_matching(connection, pattern)}
     return tuple(sorted(apart - kept))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from engine.core.errors import InvalidArgument
 from engine.core.models.asking import Caller, SearchFilters, SearchRequest
 from engine.core.paths import Paths
 from tests.helpers.engines import running_engine
@@ -14,6 +16,7 @@ from tests.helpers.transcripts import TranscriptBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from engine.service import Engine
 
@@ -65,3 +68,23 @@ def test_here_on_a_drive_takes_no_notice_of_case(engine: Engine, here: str) -> N
 
 def test_here_on_other_systems_does(engine: Engine) -> None:
     assert found(engine, ".", cwd="/home/dev/Other") == set()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege on Windows")
+@pytest.mark.parametrize("named", ["linked/shop", "linked/shop/", "real/shop", "real/shop/"])
+def test_here_is_found_behind_links(tmp_path: Path, named: str) -> None:
+    home = tmp_path.resolve()
+    (home / "real" / "shop" / ".git").mkdir(parents=True)
+    (home / "linked").symlink_to(home / "real", target_is_directory=True)
+    builder = TranscriptBuilder(SHOP, cwd=str(home / "real" / "shop"))
+    builder.prompt("Rotate the keys")
+    builder.write(home / "projects")
+
+    with running_engine(Paths.below(home / "home"), home / "projects") as engine:
+        assert found(engine, ".", cwd=str(home / named)) == {SHOP}
+
+
+@pytest.mark.parametrize("cwd", [None, ""])
+def test_here_is_nowhere_for_a_caller_without_a_folder(engine: Engine, cwd: str | None) -> None:
+    with pytest.raises(InvalidArgument, match="this caller has none"):
+        found(engine, ".", cwd=cwd)
