@@ -202,7 +202,8 @@ def fold(text: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in order, folded, as the index sees them (CJK letters one by one)."""
-    return _WORD.findall(index_words(clean(text)).lower())
+    # Of bytes: ASCII alone. What is not is folded already, and Cherokee's small letters to capitals.
+    return _WORD.findall(index_words(clean(text)).encode().lower().decode())
 
 
 def has_cjk(text: str) -> bool:

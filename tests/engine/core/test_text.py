@@ -6,7 +6,7 @@ import re
 import sqlite3
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.core.text import (
@@ -53,6 +53,7 @@ def test_any_text_can_be_stored_once_it_is_clean(text: str) -> None:
     st.text(alphabet=st.characters(codec="utf-8"), max_size=60)
     | st.text(alphabet="aéİßqẞ\u0303\u0301か\u3099語각各ﾊﾟ🎉_-Z9")
 )
+@example("\u13a0\uab70 \u13c3\u13f8")  # Cherokee: case folding makes capitals of its small letters
 def test_words_are_those_of_the_folded_text_with_each_cjk_letter_alone(text: str) -> None:
     found: list[str] = []
     for word in re.findall(r"[^\W_]+", fold(clean(text))):
