@@ -111,6 +111,15 @@ def continued(before: Ranking, after: Ranking) -> Ranking:
     return Ranking(chunks, scores)
 
 
+def as_before(before: Ranking, after: Ranking) -> Ranking:
+    """Return the order in which the same chunks were found before, else the new one.
+
+    Whatever is indexed in between changes how rare and how long everything else is: a session that asks twice would see
+    what is nearly equal turned around by its own first question.
+    """
+    return before if len(before) == len(after) and set(before.chunks) == set(after.chunks) else after
+
+
 def _weights(now_ms: int) -> words.Weights:
     return words.Weights(SIGNAL_BONUS, RECENCY_BONUS, RECENCY_HALF_LIFE_DAYS * _DAY_MS, now_ms)
 

@@ -151,12 +151,10 @@ class Searcher:
             where.chunks.folders,
             where.chunks.hidden_folders, where.chunks.in_view_session,
         )  # fmt: skip
-        before: _Answer | None = None
-        if request.offset:
-            kept = self._memory.get(key)
-            before = kept.extra if kept is not None and isinstance(kept.extra, _Answer) else None
-            if before is not None and _reaches(before, request):
-                return before
+        kept = self._memory.get(key)
+        before = kept.extra if kept is not None and isinstance(kept.extra, _Answer) else None
+        if request.offset and before is not None and _reaches(before, request):
+            return before
         if request.mode != "keyword":
             answer = self._by_meaning(connection, request, query, where)
             self._memory.put(key, answer.ranking, answer)
@@ -170,7 +168,8 @@ class Searcher:
                 if len(second.ranking) or second.low_signal:
                     answer = replace(second, corrected=True)
         if before is not None and answer.query == before.query and request.group is None:
-            answer = replace(answer, ranking=keyword.continued(before.ranking, answer.ranking))
+            again = keyword.continued if request.offset else keyword.as_before
+            answer = replace(answer, ranking=again(before.ranking, answer.ranking))
         self._memory.put(key, answer.ranking, answer)
         return answer
 

@@ -68,3 +68,28 @@ def test_a_page_asked_for_much_later_is_ranked_anew(tmp_path: Path) -> None:
         clock.advance(RANKING_LIFE_S + 1)
 
         assert page(engine, 4).total == 9
+
+
+def test_a_question_asked_twice_has_the_same_answer_though_the_first_one_was_indexed_in_between(tmp_path: Path) -> None:
+    root = tmp_path / "projects"
+    old = TranscriptBuilder("0000000a-0000-4000-8000-000000000000", now=datetime(2025, 3, 3, tzinfo=UTC))
+    old.prompt("the ledger")
+    old.write(root)
+    recent = TranscriptBuilder("0000000b-0000-4000-8000-000000000000", now=datetime(2026, 3, 4, tzinfo=UTC))
+    recent.prompt("the ledger, please")
+    recent.write(root)
+    asking = TranscriptBuilder("0000000c-0000-4000-8000-000000000000", now=datetime(2026, 3, 4, tzinfo=UTC))
+    with running_engine(Paths.below(tmp_path / "home"), root) as engine:
+        first = engine.api.search(SearchRequest(query="ledger", mode="keyword"))
+        asking.tool("mcp__backscroll__keyword_search", {"query": "ledger"}, "quoted history " * 200)
+        asking.write(root)
+        engine.run_once()
+        second = engine.api.search(SearchRequest(query="ledger", mode="keyword"))
+        recent.answer("The ledger is there.")
+        recent.write(root)
+        engine.run_once()
+        third = engine.api.search(SearchRequest(query="ledger", mode="keyword"))
+
+    assert [hit.chunk_id for hit in second.hits] == [hit.chunk_id for hit in first.hits]
+    assert second.total == first.total == 2
+    assert third.total == 3
