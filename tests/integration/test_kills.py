@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.slow,
+    pytest.mark.timeout(900),  # fifty of each take a minute alone, and minutes beside a full load
     pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX's"),
 ]
 
@@ -117,6 +118,9 @@ def test_a_forget_that_is_killed_at_any_moment_is_finished_or_was_not_begun(prep
             continue
         assert ended.code == -signal.SIGKILL
         killed += 1
+        if not finished:
+            # It may be slower than the first one: go on to later moments until one comes after the beginning.
+            seconds *= 1.1
 
         after = content(home, projects)
 
@@ -128,9 +132,9 @@ def test_a_forget_that_is_killed_at_any_moment_is_finished_or_was_not_begun(prep
             assert damage_of(Paths.below(home).database) == ()
         else:
             assert after == there
-        if killed == KILLS:
+        if killed >= KILLS and finished:
             break
-    assert killed == KILLS
+    assert killed >= KILLS
     assert finished
 
 
