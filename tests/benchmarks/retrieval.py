@@ -1,15 +1,18 @@
 """How good the searches are: known items found at 1, 5 and 10, by kind of question, and the recall of the vectors.
 
     python dev.py bench retrieval [folder with projects/] [queries.jsonl] [--home FOLDER] [--threads N] [--misses]
+    python dev.py bench retrieval conversations [--beside N]
 
 The folder is `../shared/corpus` or `$BACKSCROLL_CORPUS`, the queries `../shared/eval/queries.jsonl`, when none is
-given; `conversations` in place of both takes the invented chats of `tests/benchmarks/conversations.json`. `--home`
-keeps the index, so that a second run embeds nothing.
+given. `conversations` in place of both takes the invented chats of `tests/benchmarks/conversations`, in two halves: one
+to choose weights on and one to confirm them; `--beside` hides them in so many exchanges of small talk. `--home` keeps
+the index, so that a second run embeds nothing.
 
 A line of the queries holds `id`, `query`, `type`, `filters` (arguments of the search) and `relevant`, uuids of
 messages. A hit counts when it is a line of an exchange that holds one of them. Five rows: the strict keyword search;
 the relaxed lexical leg (any word, stop words left out, BM25); the semantic leg; plain reciprocal rank fusion (k = 60)
-of these two; the hybrid search. The legs show each exchange once, as the hybrid does: it would win by that alone.
+of these two; the hybrid search. The legs show each exchange once, as the hybrid does: it would win by that alone. Below
+the table stands every kind of question in which the hybrid answers at least two fewer than its better leg.
 """
 
 from __future__ import annotations
@@ -45,7 +48,8 @@ from engine.store.connection import all_rows, open_reader
 from engine.store.filters import ChunkFilter
 from engine.transcripts.discovery import Root
 from tests.benchmarks.embed import RecordingClient
-from tests.helpers.conversations import write_conversations
+from tests.helpers.conversations import HOME, write_conversations
+from tests.helpers.smalltalk import write_small_talk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,6 +61,7 @@ DEPTH = 20
 RRF_K = 60
 LEG_DEPTH = 1_000
 RECALL_QUERIES = 200
+WAYS = ("keyword", "lexical", "semantic", "rrf", "hybrid")
 
 
 @dataclass(frozen=True)
@@ -178,20 +183,49 @@ def figures(places: Sequence[int | None]) -> Figures:
     return Figures(share(1), share(5), share(10), mrr)
 
 
+def kinds_of(question: Question) -> tuple[str, ...]:
+    """Return the lines of the table that a question counts in; a type may name its half of the questions."""
+    half, colon, _ = question.type.partition(": ")
+    return ("all", half, question.type) if colon else ("all", question.type)
+
+
+def by_kind(rows: dict[str, list[int | None]], questions: Sequence[Question]) -> dict[str, dict[str, list[int | None]]]:
+    """Return for each kind of question the places in each row."""
+    found: dict[str, dict[str, list[int | None]]] = {}
+    for index, question in enumerate(questions):
+        for kind in kinds_of(question):
+            for row, places in rows.items():
+                found.setdefault(kind, {}).setdefault(row, []).append(places[index])
+    return found
+
+
+def shortfalls(kinds: dict[str, dict[str, list[int | None]]]) -> dict[tuple[str, int], tuple[int, int]]:
+    """Return where the hybrid answers at least two fewer than its better leg: (kind, limit) and both counts."""
+    found: dict[tuple[str, int], tuple[int, int]] = {}
+    for kind, rows in kinds.items():
+        for limit in (1, 5, 10):
+            counts = {
+                row: sum(place is not None and place <= limit for place in rows[row])
+                for row in ("lexical", "semantic", "hybrid")
+            }
+            better = max(counts["lexical"], counts["semantic"])
+            if counts["hybrid"] < better - 1:
+                found[kind, limit] = (counts["hybrid"], better)
+    return found
+
+
 def table(rows: dict[str, list[int | None]], questions: Sequence[Question]) -> None:
-    """Print hit@1/5/10 and MRR of each row, for all questions and by type."""
-    types = ["all", *dict.fromkeys(question.type for question in questions)]
-    counts = {name: sum(name in ("all", question.type) for question in questions) for name in types}
-    print(f"{'':10}" + "".join(f"{name + f' ({counts[name]})':>28}" for name in types))
-    for row, places in rows.items():
+    """Print hit@1/5/10 and MRR of each row, for all questions and by kind."""
+    kinds = by_kind(rows, questions)
+    print(f"{'':27}" + "".join(f"{row:>23}" for row in rows))
+    for kind, places in kinds.items():
         cells = ""
-        for name in types:
-            chosen = [
-                place for place, question in zip(places, questions, strict=True) if name in ("all", question.type)
-            ]
-            found = figures(chosen)
-            cells += f"{f'{found.hit1:.2f} {found.hit5:.2f} {found.hit10:.2f}  {found.mrr:.3f}':>28}"
-        print(f"{row:10}{cells}")
+        for row in rows:
+            found = figures(places[row])
+            cells += f"{f'{found.hit1:.2f} {found.hit5:.2f} {found.hit10:.2f} {found.mrr:.3f}':>23}"
+        print(f"{f'{kind} ({len(next(iter(places.values())))})':27}{cells}")
+    for (kind, limit), (hybrid, better) in shortfalls(kinds).items():
+        print(f"below its better leg: {kind}, hit@{limit}: {hybrid} against {better}")
 
 
 def recall(connection: Connection, recorded: Path) -> None:
@@ -263,12 +297,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--home")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--misses", action="store_true")
+    parser.add_argument("--beside", type=int, default=0)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(options.home or temporary)
         folder, queries = Path(options.folder), Path(options.queries)
         if options.folder == "conversations":
             folder, queries = write_conversations(home / "conversations")
+            write_small_talk(folder / "projects", options.beside, cwd=HOME)
         root = folder / "projects" if (folder / "projects").is_dir() else folder
         settings = Settings(embedding_threads=options.threads, search_semantic_wait_s=120.0, time_zone="UTC")
         paths = Paths.below(home)
@@ -287,24 +323,32 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def ask(bench: Bench, questions: Sequence[Question], *, misses: bool) -> None:
-    """Ask everything and print the table."""
-    ways: dict[str, Callable[[Question], list[int]]] = {
+def places(bench: Bench, questions: Sequence[Question], ways: Sequence[str] = WAYS) -> dict[str, list[int | None]]:
+    """Ask everything in the ways given, and return the place of each right answer."""
+    relevant = [
+        {found for uuid in question.relevant if (found := bench.exchange_of(uuid)) is not None}
+        for question in questions
+    ]
+    asked: dict[str, Callable[[Question], list[int]]] = {
         "keyword": bench.keyword,
         "lexical": bench.lexical,
         "semantic": bench.semantic,
         "rrf": bench.fused,
         "hybrid": bench.hybrid,
     }
-    relevant = [
-        {found for uuid in question.relevant if (found := bench.exchange_of(uuid)) is not None}
-        for question in questions
-    ]
     rows: dict[str, list[int | None]] = {}
-    for name, way in ways.items():
+    for name in ways:
         started = time.perf_counter()
-        rows[name] = [place_of(way(question), wanted) for question, wanted in zip(questions, relevant, strict=True)]
+        rows[name] = [
+            place_of(asked[name](question), wanted) for question, wanted in zip(questions, relevant, strict=True)
+        ]
         print(f"{name}: {1000 * (time.perf_counter() - started) / len(questions):.0f} ms a question", file=sys.stderr)
+    return rows
+
+
+def ask(bench: Bench, questions: Sequence[Question], *, misses: bool) -> None:
+    """Ask everything and print the table."""
+    rows = places(bench, questions)
     table(rows, questions)
     if misses:
         for question, place in zip(questions, rows["hybrid"], strict=True):

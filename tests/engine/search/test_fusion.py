@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.search.fusion import Evidence, QuestionForm, fuse
+from engine.search.fusion import MEANING_WEIGHT, Evidence, QuestionForm, fuse
 
 PLAIN = QuestionForm(coverage=1.0, identifiers=0.0, mean=0.1, spread=0.1)
 
@@ -33,6 +33,12 @@ def test_a_question_of_identifiers_trusts_the_words_more() -> None:
     evidence = {1: Evidence(9, 9, 0.1), 2: Evidence(6, 6, 0.6)}
     assert best(fuse(evidence, QuestionForm(coverage=0.8, identifiers=0.0, mean=0.1))) == 2
     assert best(fuse(evidence, QuestionForm(coverage=0.8, identifiers=1.0, mean=0.1))) == 1
+
+
+def test_words_that_stand_nowhere_together_give_way_to_meaning() -> None:
+    evidence = {1: Evidence(9, 9, 0.2), 2: Evidence(passage=0.6)}
+    assert best(fuse(evidence, QuestionForm(coverage=0.5, identifiers=0.0, mean=0.1))) == 1
+    assert best(fuse(evidence, QuestionForm(coverage=0.5, identifiers=0.0, scattered=True, mean=0.1))) == 2
 
 
 def test_of_equals_the_one_whose_prompt_asked_for_it_wins() -> None:
@@ -92,13 +98,13 @@ def test_nothing_found_is_nothing_ranked() -> None:
     st.floats(0, 1),
     st.floats(0, 1),
 )
-def test_scores_are_bounded_and_more_words_never_lower_one(
+def test_no_score_is_above_that_of_all_words_and_the_nearest_meaning_together(
     evidence: dict[int, Evidence], coverage: float, identifiers: float
 ) -> None:
     form = QuestionForm(coverage, identifiers, 0.1, 0.1)
     scores = fuse(evidence, form)
     assert set(scores) == set(evidence)
-    assert all(score <= 1.5 for score in scores.values())
+    assert all(score <= 1 + MEANING_WEIGHT + 1e-9 for score in scores.values())
 
 
 @pytest.mark.parametrize("size", [1, 10, 100])

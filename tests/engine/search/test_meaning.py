@@ -110,6 +110,25 @@ def test_a_typo_is_corrected_and_said(started: Callable[..., Engine]) -> None:
     assert "changelog" in reply["hits"][0]["snippet"]
 
 
+def test_a_word_that_the_model_knows_is_no_typo_though_it_stands_nowhere(
+    started: Callable[..., Engine], tmp_path: Path
+) -> None:
+    engine = started()
+    assert ask(engine, "hybrid_search", "the fastest login")["corrected_query"] == "the faster login"
+    (tmp_path / "hash" / "vocab.txt").write_text("[UNK]\nfastest\nlogin\n", encoding="utf-8")
+    assert "corrected_query" not in ask(engine, "hybrid_search", "the fastest login")
+
+
+def test_a_question_without_spaces_is_found_by_pairs_of_its_letters(
+    started: Callable[..., Engine], tmp_path: Path
+) -> None:
+    builder = TranscriptBuilder("33333333-3333-4333-8333-333333333333", cwd="/home/dev/api")
+    builder.prompt("商品图片加载太慢，首页要等六秒。")
+    builder.write(tmp_path / "projects")
+    reply = ask(started(embedding_enabled=False), "hybrid_search", "首页图片加载慢")
+    assert "商品图片" in reply["hits"][0]["snippet"]
+
+
 def test_pages_of_meaning_fit_together(started: Callable[..., Engine]) -> None:
     engine = started()
     everything = [hit["chunk_id"] for hit in ask(engine, "semantic_search", "login page", limit=50)["hits"]]

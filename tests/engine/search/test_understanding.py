@@ -37,6 +37,10 @@ class SlowModel:
             raise self._answer
         return self._answer
 
+    def knows_word(self, word: str, generation: Generation) -> bool:
+        assert generation.identity == MODEL
+        return word == "known"
+
 
 VECTOR = QueryVector(np.asarray([1, 0, 0, 0], np.float32).tobytes())
 
@@ -82,3 +86,9 @@ def test_what_fails_on_the_way_fails_where_the_meaning_is_asked_for(db: Connecti
     begun = SemanticLeg(model, wait_s=5.0).begin(db, "why")
     with pytest.raises(LookupError, match="lost"):
         begun.result(60)
+
+
+def test_words_are_known_to_the_model_that_answers_and_to_none_without_one(db: Connection) -> None:
+    leg = SemanticLeg(SlowModel(VECTOR), wait_s=5.0)
+    assert [leg.knows(db, "known"), leg.knows(db, "knwon")] == [True, False]
+    assert not SemanticLeg(None, wait_s=5.0).knows(db, "known")
