@@ -2,13 +2,14 @@
 
     python -m tests.helpers.fault_child PHASE HOME PROJECTS
 
-It says `ready` when all is imported and the work begins, `done` when it is over.
+It says `ready` when the engine has started and the work begins, `done` when it is over.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.archive.archiver import Archiver
 from engine.core.clock import FixedClock
@@ -22,6 +23,9 @@ from tests.helpers import hash_worker
 from tests.helpers.transcripts import TranscriptBuilder
 
 NOW = 1_780_000_000.0
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 LATE = 4_000_000_000.0
 """A time by which every file written in a test has long been quiet."""
 FORGOTTEN = "00000001-0000-4000-8000-000000000000"
@@ -95,13 +99,25 @@ def store_rounds(home: Path, projects: Path) -> None:
     writer.close()
 
 
-def work(phase: str, home: Path, projects: Path) -> None:
-    """Do one phase."""
+def work(phase: str, home: Path, projects: Path, begun: Callable[[], None] = lambda: None) -> None:
+    """Do one phase.
+
+    Args:
+        phase: Which.
+        home: Of the installation.
+        projects: The transcripts.
+        begun: Called when what the phase is about begins: behind the start of the engine, where it is not that.
+    """
     if phase == "storing":
+        begun()
         store_rounds(home, projects)
         return
     engine = engine_at(home, projects)
+    if phase == "migration":
+        begun()
     engine.start(watch=False)
+    if phase != "migration":
+        begun()
     try:
         match phase:
             case "opening":
@@ -139,16 +155,21 @@ def own(home: Path, projects: Path) -> None:
         sys.stdout.flush()
 
 
+def ready() -> None:
+    """Say that the work begins."""
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+
+
 def main() -> int:
     """Run a phase from the command line."""
     phase, home, projects = sys.argv[1:]
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
     if phase == "owning":
+        ready()
         own(Path(home), Path(projects))
         return 0
     try:
-        work(phase, Path(home), Path(projects))
+        work(phase, Path(home), Path(projects), ready)
     except EngineError as error:
         sys.stdout.write(f"refused {error.code}\n")
         return 3

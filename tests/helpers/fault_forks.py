@@ -2,9 +2,9 @@
 
     python -m tests.helpers.fault_forks
 
-serves requests from its standard input, a line of JSON each: phase, home, projects, and seconds until `kill -9` (null
-for never). It answers with the exit code and how long it took. Where forking is safe each process is a copy of one that
-has imported everything: fifty of them cost little more than one, and the first moments belong to the work.
+serves requests from its standard input, a line of JSON each: phase, home, projects, and seconds from the beginning of
+the work until `kill -9` (null for never). It answers with the exit code and how long the work took. Where forking is
+safe each process is a copy of one that has imported everything: fifty of them cost little more than one.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class Ended(NamedTuple):
     code: int
     """Of the process; negative for a signal."""
     seconds: float
+    """Of its work."""
 
 
 class Forks:
@@ -74,31 +75,39 @@ def forks() -> Generator[Forks]:
         assert server.wait(60) == 0
 
 
-def _started(phase: str, home: Path, projects: Path, kill_after: float | None) -> int:
+def _started(phase: str, home: Path, projects: Path, kill_after: float | None) -> Ended:
     command = [sys.executable, "-m", "tests.helpers.fault_child", phase, str(home), str(projects)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as child:
         assert child.stdout is not None
         child.stdout.readline()
+        began = time.monotonic()
         if kill_after is not None:
             threading.Event().wait(kill_after)
             child.kill()
-        return child.wait()
+        return Ended(child.wait(), time.monotonic() - began)
 
 
-def _forked(phase: str, home: Path, projects: Path, kill_after: float | None) -> int:
+def _forked(phase: str, home: Path, projects: Path, kill_after: float | None) -> Ended:
+    read, write = os.pipe()
     child = os.fork()
     if not child:
         try:
-            work(phase, home, projects)
+            work(phase, home, projects, lambda: os.close(write))
         except BaseException:  # noqa: BLE001 - whatever it is, the copy must not go on serving
             traceback.print_exc()
             os._exit(1)
         os._exit(0)
+    os.close(write)
+    # Ends when the work begins, or the child did.
+    os.read(read, 1)
+    os.close(read)
+    began = time.monotonic()
     if kill_after is not None:
         threading.Event().wait(kill_after)
         # Also when it has ended by itself: until it is waited for nobody else has its number.
         os.kill(child, 9)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return Ended(code, time.monotonic() - began)
 
 
 def main() -> int:
@@ -106,9 +115,7 @@ def main() -> int:
     run = _forked if CAN_FORK else _started
     for line in sys.stdin:
         phase, home, projects, kill_after = json.loads(line)
-        began = time.monotonic()
-        code = run(phase, Path(home), Path(projects), kill_after)
-        sys.stdout.write(json.dumps([code, time.monotonic() - began]) + "\n")
+        sys.stdout.write(json.dumps(run(phase, Path(home), Path(projects), kill_after)) + "\n")
         sys.stdout.flush()
     return 0
 

@@ -122,6 +122,7 @@ def started(phase: str, home: Path, projects: Path, *more: str) -> Generator[sub
     """Start a phase in a process of its own, and give it when its work begins."""
     with subprocess.Popen(
         [sys.executable, "-m", "tests.helpers.fault_child", phase, str(home), str(projects), *more],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",

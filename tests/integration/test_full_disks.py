@@ -98,12 +98,15 @@ def test_a_prune_that_a_full_disk_refused_goes_on_when_there_is_space(prepared: 
     assert traces(home, "word1x3") == []
 
 
-def test_a_forget_that_a_full_disk_refused_goes_on_when_there_is_space(prepared: Prepared) -> None:
+@pytest.mark.parametrize("size", [20_000, 300_000])
+def test_a_forget_that_a_full_disk_refused_goes_on_when_there_is_space(prepared: Prepared, size: int) -> None:
     home, projects = prepared.begin("forget")
 
-    told = on_a_full_disk("forget", home, projects, 20_000)
+    told = on_a_full_disk("forget", home, projects, size)
 
-    assert (told["refused"], told["again"]) == ("storage_failure", None)
+    assert told["refused"] == "storage_failure"
+    # Once it is hidden nobody finds it to ask again; the next start takes the rest out.
+    assert told["again"] in (None, "not_found")
     assert content(home, projects) == prepared.expected("forget")
     assert traces(home, "word1x3") == []
 

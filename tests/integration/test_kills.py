@@ -16,7 +16,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
 from engine.core.errors import EngineAlreadyRunning
@@ -140,10 +139,12 @@ def test_a_forget_that_is_killed_at_any_moment_is_finished_or_was_not_begun(prep
 
 def test_the_lock_of_a_killed_engine_is_free(prepared: Prepared) -> None:
     home, projects = prepared.begin("append")
-    with started("append", home, projects) as child:
-        lock = Paths.below(home).lock_file
-        while lock not in {Path(file.path) for file in psutil.Process(child.pid).open_files()}:
-            assert child.poll() is None
+    with started("owning", home, projects) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write("start\n")
+        child.stdin.flush()
+        assert child.stdout.readline() == "owns\n"
         child.kill()
         assert child.wait(60) == -signal.SIGKILL
 
