@@ -14,6 +14,7 @@ from engine.cli.access import ask
 from engine.cli.output import Output
 from engine.cli.safe import one_line
 from engine.cli.tables import Column, fitted
+from engine.core.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ def _rows(reply: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Messages", f"{reply['messages']:,} ({', '.join(words.count(many, one) for many, one in parts)})"
     yield "By words", f"{reply['chunks']:,} chunks"
     yield "By meaning", f"{bar(reply['percent'])} {reply['percent']:g} % ({reply['embedded']:,} of {reply['chunks']:,})"
-    yield "Archive", words.size(reply["archived_bytes"])
+    yield "Archive", size(reply["archived_bytes"])
     if lines["damaged"] or lines["salvaged"]:
         yield "Damaged lines", f"{lines['damaged']:,}, {lines['salvaged']:,} of them read in part"
     if lines["unknown_types"]:

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from engine.cli import options, words
+from engine.cli import options  # noqa: TC001 - typer reads the annotation at run time
 from engine.cli.access import access_of
 from engine.cli.exits import FINDINGS
 from engine.cli.output import Output
 from engine.core.errors import StorageFailure
 from engine.core.files import write_atomically
+from engine.core.sizes import size
 
 
 class Format(StrEnum):
@@ -45,7 +46,7 @@ def export(
             raise StorageFailure(
                 "The file cannot be written", f"{file}: {error.strerror}.", "Choose another place."
             ) from error
-        output.say(f"Wrote {words.size(len(text.encode('utf-8', 'surrogatepass')))} to {file}.")
+        output.say(f"Wrote {size(len(text.encode('utf-8', 'surrogatepass')))} to {file}.")
     if as_json:
         output.json({name: value for name, value in reply.items() if file is None or name != "text"})
     elif file is None:

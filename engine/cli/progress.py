@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol, Self
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from engine.cli import words
+from engine.core.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +81,7 @@ class ProgressView:
         """Show how far the reading of transcripts is."""
         left = f"{words.count(progress.files_pending, 'file')} left"
         if progress.rate:
-            left += f", {words.size(progress.rate)}/s, {words.duration(progress.bytes_pending / progress.rate)} left"
+            left += f", {size(progress.rate)}/s, {words.duration(progress.bytes_pending / progress.rate)} left"
         self.show(progress.bytes_done, progress.bytes_done + progress.bytes_pending, left)
 
     def show(self, done: float, total: float | None, left: str) -> None:

@@ -15,6 +15,7 @@ from engine.cli.progress import ProgressView
 from engine.cli.safe import one_line
 from engine.cli.wording import as_commands
 from engine.core.errors import InvalidArgument
+from engine.core.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,9 +66,9 @@ def _lines(reply: dict[str, Any]) -> Iterator[RenderableType]:
         f"{words.count(reply['sessions'], 'session')} {verb}: {words.count(reply['chunks'], 'chunk')}, "
         f"{words.count(reply['vectors'], 'vector')}, {words.count(reply['calls'], 'call')} of usage."
     )
-    archive = f", {words.size(reply['archive_bytes'])} of it in the archive" if reply["archive_bytes"] else ""
+    archive = f", {size(reply['archive_bytes'])} of it in the archive" if reply["archive_bytes"] else ""
     about = "About " if reply["dry_run"] else ""
-    yield Text(f"{about}{words.size(reply['bytes_freed'])} on the disk{archive}.")
+    yield Text(f"{about}{size(reply['bytes_freed'])} on the disk{archive}.")
     if reply["only_copies"]:
         yield Text("Only Backscroll still has:", style="note")
         for each in reply["only_copies"]:

@@ -13,6 +13,7 @@ from engine.cli.access import access_of
 from engine.cli.exits import FINDINGS
 from engine.cli.output import Output
 from engine.cli.safe import one_line
+from engine.core.sizes import size
 
 
 def restore(
@@ -31,7 +32,7 @@ def restore(
         _end(reply)
         return
     for each in reply["files"]:
-        output.show(Text(f"{words.size(each['bytes'])}  {one_line(each['file'])}  (from the {each['source']})"))
+        output.show(Text(f"{size(each['bytes'])}  {one_line(each['file'])}  (from the {each['source']})"))
     output.say(f"{words.count(len(reply['files']), 'file')} in {to}.")
     if reply.get("note"):
         output.say(reply["note"], "note")

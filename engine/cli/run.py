@@ -23,6 +23,7 @@ from engine.cli.progress import LINE_EVERY_S
 from engine.cli.serve import new_engine
 from engine.core.errors import EngineAlreadyRunning, NotFound
 from engine.core.paths import Paths
+from engine.core.sizes import size
 from engine.integrations.launch import assets_folder, has_app
 from engine.ipc.address import has_display
 
@@ -130,9 +131,9 @@ def _line(engine: Engine) -> Text:
     ingest, status = engine.ingest_status(), engine.api.status()
     parts = [f"{words.count(status.messages, 'message')} in {words.count(status.sessions, 'session')}", ingest.state]
     if ingest.files_pending:
-        parts.append(f"{words.count(ingest.files_pending, 'file')} ({words.size(ingest.bytes_pending)}) left")
+        parts.append(f"{words.count(ingest.files_pending, 'file')} ({size(ingest.bytes_pending)}) left")
     if ingest.rate:
-        parts.append(f"{words.size(ingest.rate)}/s")
+        parts.append(f"{size(ingest.rate)}/s")
     if ingest.eta_s is not None:
         parts.append(f"{words.duration(ingest.eta_s)} left")
     if status.clients:

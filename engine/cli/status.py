@@ -13,6 +13,7 @@ from engine.cli.access import ask
 from engine.cli.output import Output
 from engine.cli.safe import one_line
 from engine.cli.wording import as_commands
+from engine.core.sizes import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,8 +50,8 @@ def _rows(reply: dict[str, Any]) -> Iterator[tuple[str, str | Text]]:
     yield "Indexing", _ingest(reply["ingest"])
     yield "By meaning", _embedding(reply["embedding"])
     yield "History", f"{words.count(reply['sessions'], 'session')}, {words.count(reply['messages'], 'message')}"
-    yield "Database", words.size(reply["database_bytes"])
-    yield "Archive", words.size(reply["archive_bytes"])
+    yield "Database", size(reply["database_bytes"])
+    yield "Archive", size(reply["archive_bytes"])
     yield "Clients", str(reply["clients"])
     job = reply.get("job")
     if job:
@@ -67,9 +68,9 @@ def _ingest(ingest: dict[str, Any]) -> str:
     if ingest.get("paused_until"):
         said += f" until {words.moment(ingest['paused_until'])}"
     if ingest["files_pending"]:
-        said += f", {words.count(ingest['files_pending'], 'file')} ({words.size(ingest['bytes_pending'])}) to go"
+        said += f", {words.count(ingest['files_pending'], 'file')} ({size(ingest['bytes_pending'])}) to go"
     if ingest.get("rate"):
-        said += f", {words.size(ingest['rate'])}/s"
+        said += f", {size(ingest['rate'])}/s"
     if ingest.get("eta_s") is not None:
         said += f", {words.duration(ingest['eta_s'])} left"
     if ingest.get("last_at"):

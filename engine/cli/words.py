@@ -1,4 +1,4 @@
-"""How the command line says times, sizes, durations and places."""
+"""How the command line says times, durations and places."""
 
 from __future__ import annotations
 
@@ -14,15 +14,6 @@ def moment(timestamp: str | None) -> str:
         return datetime.fromisoformat(timestamp).strftime("%Y-%m-%d %H:%M")
     except ValueError:
         return timestamp[:16]
-
-
-def size(count: float) -> str:
-    """Return a number of bytes with three digits and a unit of 1,000."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 999.5 or unit == "GB":
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 99.5 else f"{count:.1f} {unit}"
-        count /= 1000
-    raise AssertionError("the loop returns at its last unit")
 
 
 def duration(seconds: float | None) -> str:

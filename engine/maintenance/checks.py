@@ -161,8 +161,3 @@ def ok(found: str) -> Outcome:
 def plural(number: int, one: str, many: str | None = None) -> str:
     """Return a number with its noun."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def megabytes(size: int) -> str:
-    """Return a size for people."""
-    return f"{size / 1e6:,.1f} MB"

@@ -8,8 +8,9 @@ import stat
 import tempfile
 from typing import TYPE_CHECKING, Final
 
+from engine.core import sizes
 from engine.core.errors import StorageFailure
-from engine.maintenance.checks import Check, CheckUp, Fix, Outcome, Step, megabytes, ok, plural
+from engine.maintenance.checks import Check, CheckUp, Fix, Outcome, Step, ok, plural
 from engine.store import upkeep
 from engine.store.backup import damage_of
 
@@ -86,13 +87,13 @@ def disk_space(checkup: CheckUp) -> Outcome:
     """Look whether the disk has room for what is to come."""
     free = shutil.disk_usage(checkup.paths.data).free
     need = SPARE_BYTES + _size(checkup.paths.database)
-    found = f"{megabytes(free)} free."
+    found = f"{sizes.size(free)} free."
     if free >= need:
         return ok(found)
     return Outcome(
         "warning" if free > SPARE_BYTES // 5 else "error",
         found,
-        f"{megabytes(need)} are wanted: room for new sessions, and for a copy of the index before it is changed. "
+        f"{sizes.size(need)} are wanted: room for new sessions, and for a copy of the index before it is changed. "
         "Free some space, or prune.",
     )
 
@@ -128,10 +129,10 @@ def write_ahead_log(checkup: CheckUp) -> Outcome:
     """Look whether the log beside the database was taken in."""
     size = _size(checkup.paths.database.with_name(f"{checkup.paths.database.name}-wal"))
     if size <= WAL_TOO_LARGE:
-        return ok(f"The log beside the index has {megabytes(size)}.")
+        return ok(f"The log beside the index has {sizes.size(size)}.")
     return Outcome(
         "warning",
-        f"The log beside the index has grown to {megabytes(size)}.",
+        f"The log beside the index has grown to {sizes.size(size)}.",
         "Some program has kept the index open for long. Reading gets slower the longer it is.",
         Fix("Takes the log into the index and empties it.", 60, _checkpoint),
     )
@@ -161,7 +162,7 @@ def archive(checkup: CheckUp) -> Outcome:
     if not checkup.settings.archive_enabled:
         return Outcome(
             "info",
-            f"The archive is switched off; it holds {plural(files, 'file')} ({megabytes(size)}).",
+            f"The archive is switched off; it holds {plural(files, 'file')} ({sizes.size(size)}).",
             "When Claude Code deletes a transcript, only the shortened text in the index is left of it.",
         )
     damaged = checkup.archive.damaged(deep=checkup.deep)
@@ -177,11 +178,11 @@ def archive(checkup: CheckUp) -> Outcome:
     if aside:
         return Outcome(
             "info",
-            f"{plural(files, 'file')} ({megabytes(size)}), {looked} verified; "
+            f"{plural(files, 'file')} ({sizes.size(size)}), {looked} verified; "
             f"{plural(len(aside), 'copy', 'copies')} of damaged ones kept.",
             "They end in .damaged and lie beside the ones in use.",
         )
-    return ok(f"{plural(files, 'file')} ({megabytes(size)}), {looked} verified.")
+    return ok(f"{plural(files, 'file')} ({sizes.size(size)}), {looked} verified.")
 
 
 def _size(file: Path) -> int:

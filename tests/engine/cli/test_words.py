@@ -8,14 +8,6 @@ from engine.cli import words
 
 
 @pytest.mark.parametrize(
-    ("count", "said"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (99_950, "100 kB"), (999_600, "1.0 MB"), (5.2e12, "5200 GB")],
-)
-def test_sizes(count: float, said: str) -> None:
-    assert words.size(count) == said
-
-
-@pytest.mark.parametrize(
     ("seconds", "said"),
     [
         (None, "-"),
