@@ -116,6 +116,7 @@ def test_matches_beyond_those_that_are_looked_for_are_said(
     qtbot.waitUntil(lambda: window.session.session is not None and window.session.session.title == "Repeats itself")
     window.session.find_field.setText("again")
     qtbot.waitUntil(lambda: window.session.counter.text() == "1 of 2,000 or more")
+    assert window.session.counter.text() == "1 of 2,000 or more"
 
 
 def test_tool_calls_are_unfolded_and_folded_with_a_key(

@@ -157,6 +157,7 @@ def test_list_and_preview_are_as_wide_as_before_when_the_preview_comes_back(wind
     qtbot.waitUntil(window.empty.isVisible)
     search(window, qtbot)
     qtbot.waitUntil(lambda: window.list.isVisible() and abs(window.list.width() - before) <= 1)
+    assert window.list.width() == pytest.approx(before, abs=1)
 
 
 def test_an_empty_page_leaves_the_window_free_to_become_narrow(window: SearchWindow, qtbot: QtBot) -> None:
