@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
 from engine.core.clock import FixedClock
@@ -43,6 +44,23 @@ def test_a_start_without_a_migration_copies_nothing(history: History) -> None:
             pass
 
     assert Backups(history.paths.database, history.clock).all() == ()
+
+
+def test_damage_is_told_a_finding_each(tmp_path: Path) -> None:
+    file = tmp_path / "damaged.db"
+    made = apsw.Connection(str(file))
+    made.execute("PRAGMA page_size = 4096; CREATE TABLE t (x)")
+    made.executemany("INSERT INTO t VALUES (?)", [("x" * 3_000,)] * 50)
+    made.close()
+    with file.open("r+b") as pages:
+        for page in (20, 30, 40):
+            pages.seek(page * 4096)
+            pages.write(bytes(4096))
+
+    found_wrong = damage_of(file)
+
+    assert len(found_wrong) >= 3
+    assert all("\n" not in each and "***" not in each for each in found_wrong)
 
 
 def test_a_copy_can_be_asked_for_and_says_where_it_is(history: History) -> None:
